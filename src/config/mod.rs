@@ -1,0 +1,85 @@
+//! `retrylint.toml`: what it says, as plain data.
+
+use std::path::PathBuf;
+
+use crate::rules::Severity;
+use crate::source::Span;
+use crate::systems::Versions;
+
+/// The effective configuration.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The file it came from, if there is one.
+    pub file: Option<PathBuf>,
+    /// The product above which a path is an error.
+    pub max_amplification: u64,
+    /// Levels of rules for the whole tree, in the order of the file.
+    pub levels: Vec<RuleLevel>,
+    /// Levels of rules for some paths; later ones win.
+    pub overrides: Vec<PathLevels>,
+    /// Globs of files that are not read.
+    pub exclude: Vec<String>,
+    /// What cannot be seen.
+    pub services: Vec<ServiceConfig>,
+    /// Versions of systems.
+    pub versions: Versions,
+    /// The least level that makes the run fail; `None` = never.
+    pub fail_on: Option<Severity>,
+    /// Whether text output shows notes.
+    pub notes: bool,
+    /// Whether a file that cannot be read makes the run fail.
+    pub strict: bool,
+    /// Whether code under `cfg(test)`, tests/, benches/ and examples/ counts.
+    pub include_tests: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            file: None,
+            max_amplification: 10,
+            levels: Vec::new(),
+            overrides: Vec::new(),
+            exclude: Vec::new(),
+            services: Vec::new(),
+            versions: Versions::default(),
+            fail_on: Some(Severity::Error),
+            notes: false,
+            strict: false,
+            include_tests: false,
+        }
+    }
+}
+
+/// A rule's level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleLevel {
+    /// The rule's name.
+    pub rule: String,
+    /// The level; `None` = off.
+    pub level: Option<Severity>,
+}
+
+/// Levels for the paths that globs match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathLevels {
+    /// The globs, relative to the configuration file.
+    pub paths: Vec<String>,
+    /// The levels.
+    pub levels: Vec<RuleLevel>,
+}
+
+/// `[[service]]`: a service that the files do not show, or not well enough.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceConfig {
+    /// Its name.
+    pub name: String,
+    /// Globs of its source folders, relative to the configuration file.
+    pub paths: Vec<String>,
+    /// Host names by which others call it.
+    pub hosts: Vec<String>,
+    /// Names or hosts of the services that it calls.
+    pub calls: Vec<String>,
+    /// Where it is configured.
+    pub span: Option<Span>,
+}

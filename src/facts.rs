@@ -1,0 +1,154 @@
+//! What one unit says, before anything is linked. Plain data: Send, no syntax tree, what a test of one file asserts.
+
+use crate::model::{GatewayName, HostRef, Layer, Purge, Unresolved};
+use crate::rust::ir;
+use crate::source::{Span, Unread};
+
+/// The facts of one unit, or of all units together.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Facts {
+    /// Layers that settings declare.
+    pub layers: Vec<Layer>,
+    /// Deployments, Compose services, gateways.
+    pub components: Vec<ComponentFact>,
+    /// Names that stand for components: Kubernetes Services.
+    pub services: Vec<ServiceFact>,
+    /// Hops that settings declare: gateway routes and ingress backends, with or without a layer.
+    pub routes: Vec<RouteFact>,
+    /// Rust packages.
+    pub packages: Vec<PackageFact>,
+    /// Rust files.
+    pub modules: Vec<ir::Module>,
+    /// Settings files that code may read at run time.
+    pub settings: Vec<SettingsFact>,
+    /// Purges.
+    pub purges: Vec<Purge>,
+    /// References of this unit that lead nowhere.
+    pub unresolved: Vec<Unresolved>,
+    /// Parts of the unit that could not be read.
+    pub unread: Vec<Unread>,
+}
+
+impl Facts {
+    /// Adds the facts of another unit. Call it in the order of the units: the result is then the same for every thread count.
+    pub fn append(&mut self, mut other: Facts) {
+        self.layers.append(&mut other.layers);
+        self.components.append(&mut other.components);
+        self.services.append(&mut other.services);
+        self.routes.append(&mut other.routes);
+        self.packages.append(&mut other.packages);
+        self.modules.append(&mut other.modules);
+        self.settings.append(&mut other.settings);
+        self.purges.append(&mut other.purges);
+        self.unresolved.append(&mut other.unresolved);
+        self.unread.append(&mut other.unread);
+    }
+}
+
+/// Something that runs: a Deployment, a StatefulSet, a Job, a Compose service.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComponentFact {
+    /// Its name.
+    pub name: String,
+    /// Its namespace (Kubernetes) or project.
+    pub namespace: Option<String>,
+    /// What runs it.
+    pub kind: ComponentFactKind,
+    /// Names by which it is called without a Service in between (Compose: name, aliases, container name, hostname).
+    pub hosts: Vec<String>,
+    /// The labels of its pods.
+    pub labels: Vec<(String, String)>,
+    /// Image names without registry and tag kept as written, one for each container: `registry/shop/orders:1.2`.
+    pub images: Vec<String>,
+    /// The folder it is built from, relative like file paths ("" = the working directory), if written.
+    pub build: Option<String>,
+    /// Environment values.
+    pub env: Vec<EnvFact>,
+    /// Files of the repository that are mounted into it, as shown.
+    pub mounts: Vec<String>,
+    /// Its name's place.
+    pub span: Span,
+}
+
+/// What runs a component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ComponentFactKind {
+    /// A long-running service.
+    Service,
+    /// Runs to its end.
+    Job,
+}
+
+/// An environment value set in a manifest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvFact {
+    /// The variable.
+    pub name: String,
+    /// The value.
+    pub value: String,
+    /// The value's place.
+    pub span: Span,
+}
+
+/// A Kubernetes Service: a host name and the labels of the pods behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceFact {
+    /// The name.
+    pub name: String,
+    /// The namespace.
+    pub namespace: Option<String>,
+    /// The selector.
+    pub selector: Vec<(String, String)>,
+    /// `externalName`, if it is one of those.
+    pub external: Option<String>,
+    /// The name's place.
+    pub span: Span,
+}
+
+/// A hop that settings declare.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RouteFact {
+    /// The gateway's name as its system tells it (see [`GatewayName`]).
+    pub from: GatewayName,
+    /// The upstreams: alternatives.
+    pub to: Vec<HostRef>,
+    /// Where the route is written.
+    pub span: Span,
+}
+
+/// A Rust package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackageFact {
+    /// `package.name`.
+    pub name: String,
+    /// The folder of Cargo.toml, as shown ("" = the working directory).
+    pub folder: String,
+    /// Names of `[[bin]]` targets besides the package's own.
+    pub binaries: Vec<String>,
+    /// Dependencies: the name used in code, the package's name, the version requirement.
+    pub dependencies: Vec<Dependency>,
+    /// The manifest's place.
+    pub span: Span,
+}
+
+/// A dependency of a Rust package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dependency {
+    /// The name in code (`_` for `-`; the rename, if renamed).
+    pub alias: String,
+    /// The package.
+    pub package: String,
+    /// The requirement, if written here.
+    pub version: Option<String>,
+    /// The folder of a path dependency, as shown.
+    pub path: Option<String>,
+}
+
+/// A settings file, flattened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SettingsFact {
+    /// The path as shown.
+    pub path: String,
+    /// Key chain (`upstream.tax.max_retries`), text of the scalar, its place.
+    pub values: Vec<(String, String, Span)>,
+}

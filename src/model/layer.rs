@@ -1,0 +1,329 @@
+//! A layer: one place that repeats a request or a message.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Mode, ModeSet, Scope, Setting};
+use crate::source::Span;
+
+/// How often a layer tries in all, the first try included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attempts {
+    /// At most so many (1 and more; 1 = this layer does not retry).
+    Count(u64),
+    /// As often as the schedule fits into a time; `about` counts it with the mean wait.
+    Within {
+        /// The deadline.
+        deadline: Duration,
+        /// How often that is, with the mean wait and an operation that takes no time.
+        about: u64,
+    },
+    /// No count and no deadline.
+    Unbounded,
+}
+
+impl Attempts {
+    /// The number that enters a product; `None` for unbounded.
+    pub fn count(self) -> Option<u64> {
+        match self {
+            Self::Count(n) => Some(n.max(1)),
+            Self::Within { about, .. } => Some(about.max(1)),
+            Self::Unbounded => None,
+        }
+    }
+}
+
+/// What kind of place repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LayerKind {
+    /// A gateway's route or service.
+    Gateway,
+    /// A mesh policy, applied by sidecars.
+    Mesh,
+    /// A client's setting: every request of that client has it.
+    Client,
+    /// A loop or a library call in code.
+    Code,
+    /// A queue's redelivery.
+    Queue,
+    /// A job's rerun.
+    Job,
+}
+
+impl LayerKind {
+    /// The word in the JSON output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gateway => "gateway",
+            Self::Mesh => "mesh",
+            Self::Client => "client",
+            Self::Code => "code",
+            Self::Queue => "queue",
+            Self::Job => "job",
+        }
+    }
+
+    /// The order on one hop, outermost first: queue or job, code, client, sidecar or gateway proxy.
+    pub fn depth(self) -> u8 {
+        match self {
+            Self::Queue | Self::Job => 0,
+            Self::Code => 1,
+            Self::Client => 2,
+            Self::Mesh | Self::Gateway => 3,
+        }
+    }
+
+    /// Whether a proxy does it: it answers with a status where its upstream gave none.
+    pub fn is_proxy(self) -> bool {
+        matches!(self, Self::Gateway | Self::Mesh)
+    }
+}
+
+/// The wait between two tries, jitter left out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Wait {
+    /// It tries again at once.
+    None,
+    /// The same each time.
+    Fixed(Setting<Duration>),
+    /// Grows by the same step; `cap: None` inside the setting = no upper bound.
+    Linear {
+        /// The first wait, and the step.
+        step: Setting<Duration>,
+        /// The upper bound.
+        cap: Setting<Option<Duration>>,
+    },
+    /// Grows by a factor.
+    Exponential {
+        /// The first wait.
+        base: Setting<Duration>,
+        /// The factor.
+        factor: Setting<f64>,
+        /// The upper bound.
+        cap: Setting<Option<Duration>>,
+    },
+    /// A list of waits, or one that grows in another way; the nominal waits before try 2, 3, ...
+    Scheduled {
+        /// The waits.
+        waits: Vec<Duration>,
+        /// Whether the last one repeats for ever or the series is finite and complete.
+        capped: bool,
+    },
+    /// It cannot be known.
+    Unknown {
+        /// Why not.
+        why: String,
+    },
+}
+
+impl Wait {
+    /// The nominal wait before try `n + 2` (`n` from 0), the cap applied. `None` where it is unknown.
+    pub fn nominal(&self, n: u32) -> Option<Duration> {
+        let capped = |wait: Duration, cap: &Setting<Option<Duration>>| match cap.value() {
+            Some(Some(cap)) => wait.min(*cap),
+            _ => wait,
+        };
+        match self {
+            Wait::None => Some(Duration::ZERO),
+            Wait::Fixed(d) => d.value().copied(),
+            Wait::Linear { step, cap } => Some(capped(step.value()?.saturating_mul(n + 1), cap)),
+            Wait::Exponential { base, factor, cap } => {
+                let seconds = base.value()?.as_secs_f64() * factor.value()?.powi(n.min(10_000) as i32);
+                let wait = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+                Some(capped(wait, cap))
+            }
+            Wait::Scheduled { waits, .. } => waits.get(n as usize).or(waits.last()).copied(),
+            Wait::Unknown { .. } => None,
+        }
+    }
+}
+
+/// How much of a wait is random.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Jitter {
+    /// Nothing: all clients come back in step.
+    None,
+    /// The wait times a random factor of this range.
+    Partial {
+        /// The smallest factor.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
+    /// Anything from zero to the wait.
+    Full,
+    /// Random between the base and a multiple of the wait before.
+    Decorrelated,
+}
+
+/// Which failures a layer retries.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Conditions {
+    /// Surely retried.
+    pub yes: ModeSet,
+    /// Perhaps: the test cannot be read. Counts as retried in products, and fires no rule about statuses.
+    pub unknown: ModeSet,
+    /// What picks modes for a retry, each with its place, in the order of the text.
+    pub picks: Vec<Pick>,
+    /// Set where the layer does not discriminate: the arm or setting that takes every error,
+    /// or the retry call that has no predicate.
+    pub any_error: Option<Span>,
+}
+
+/// One item of a condition: a list item, a token, an arm.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pick {
+    /// What it picks.
+    pub modes: ModeSet,
+    /// Where it stands; for a default, what opens the layer.
+    pub span: Span,
+    /// What it is called there: "`retriable-4xx`", "the default predicate".
+    pub text: String,
+}
+
+impl Conditions {
+    /// Whether a product counts this layer for `mode`.
+    pub fn retries(&self, mode: Mode) -> bool {
+        self.yes.contains(mode) || self.unknown.contains(mode)
+    }
+
+    /// The place that picks `mode`, if one is known.
+    pub fn pick_of(&self, mode: Mode) -> Option<&Pick> {
+        self.picks.iter().find(|p| p.modes.contains(mode))
+    }
+}
+
+/// What may be repeated, as far as HTTP methods go.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Methods {
+    /// Any; nobody named methods.
+    Any,
+    /// Only these, upper case.
+    Only(Vec<String>),
+    /// Not known.
+    Unknown,
+}
+
+/// A limit on the share of retries in all traffic: lowers the sustained load, not what one request can cause.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Budget {
+    /// Retries per request that it lets through in the long run: 0.2 = 20 %.
+    pub ratio: Setting<f64>,
+}
+
+/// What to write in this system to mend a finding; `None` where the system has no such setting.
+/// Each is a phrase that completes "…: ", such as "set `num_retries: 0`".
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Advice {
+    /// Fewer attempts, or none.
+    pub fewer: Option<String>,
+    /// A limit where there is none.
+    pub limit: Option<String>,
+    /// A wait between the tries.
+    pub wait: Option<String>,
+    /// A wait that grows.
+    pub grow: Option<String>,
+    /// An upper bound of the wait.
+    pub cap: Option<String>,
+    /// Jitter.
+    pub jitter: Option<String>,
+    /// Retrying fewer statuses.
+    pub statuses: Option<String>,
+    /// Using Retry-After.
+    pub retry_after: Option<String>,
+}
+
+/// One place that repeats a request or a message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer {
+    /// System, kind, object or item path, ordinal; no file, no line: it survives moves.
+    pub id: Arc<str>,
+    /// The system that does it: "envoy", "backon", "rust" for a hand-written loop.
+    pub system: &'static str,
+    /// What kind of place.
+    pub kind: LayerKind,
+    /// For people, with its system: "Kong service orders", "backon call in `Tickets::load`".
+    pub name: String,
+    /// What says how many attempts, as a label shows it after "4 attempts: ":
+    /// "`retries: 3` on Kong service orders". Starts with what stands at `place`.
+    pub reading: String,
+    /// Where findings about it point: its count, or what opens it where no count is written.
+    pub place: Span,
+    /// What opens it: the route or service entry, the `retry:` key, the builder or call, the loop.
+    pub opens: Span,
+    /// The component that has it, where the settings alone tell; else linking finds it.
+    pub component: Option<String>,
+    /// Which hops it sits on.
+    pub scope: Scope,
+    /// Tries in all.
+    pub attempts: Setting<Attempts>,
+    /// Whether something in the repository asks for retries here (then a default count is not implicit).
+    pub asked_for: bool,
+    /// The wait between tries.
+    pub wait: Wait,
+    /// Where the wait is set: the `sleep`, the key that opens the wait block, where the strategy is made.
+    pub wait_place: Option<Span>,
+    /// How the wait is spread.
+    pub jitter: Setting<Jitter>,
+    /// What it retries.
+    pub retries: Conditions,
+    /// Whether the wait follows a Retry-After of the response.
+    pub retry_after: Setting<bool>,
+    /// Methods it may repeat.
+    pub methods: Methods,
+    /// Limit on one try.
+    pub per_try: Option<Setting<Duration>>,
+    /// Limit on all tries together.
+    pub overall: Option<Setting<Duration>>,
+    /// Budget.
+    pub budget: Option<Budget>,
+    /// Other places that belong to it (a constant, a base policy), each with what it says.
+    pub labels: Vec<(Span, String)>,
+    /// What to write to mend it.
+    pub advice: Advice,
+    /// Copies sent in parallel: they count in every failure mode.
+    pub copies: bool,
+    /// A stream or watcher that reconnects: not a request path; only missing-backoff concerns it.
+    pub stream: bool,
+    /// How sure the reading is.
+    pub confidence: Confidence,
+}
+
+/// How sure we are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Confidence {
+    /// Likely, not certain.
+    Low,
+    /// Follows from a unique name or a usual shape.
+    Medium,
+    /// Follows from the text.
+    High,
+}
+
+impl Confidence {
+    /// The word in the outputs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+impl Layer {
+    /// Whether it tries more than once, or may (an unknown count).
+    pub fn is_active(&self) -> bool {
+        !matches!(self.attempts.value(), Some(Attempts::Count(0 | 1)))
+    }
+
+    /// Whether nothing bounds it.
+    pub fn is_unbounded(&self) -> bool {
+        matches!(self.attempts.value(), Some(Attempts::Unbounded))
+    }
+
+    /// Whether nothing in the repository asks for it: its count is a default and no code or setting asked for retries.
+    pub fn is_implicit(&self) -> bool {
+        self.attempts.is_default() && !self.asked_for && self.is_active()
+    }
+}

@@ -1,0 +1,68 @@
+//! The vocabulary of retries as types. Nothing here knows a file format or a system.
+
+mod hop;
+mod layer;
+mod mode;
+mod purge;
+mod setting;
+
+pub use hop::{
+    Answer, Callers, Component, ComponentIx, ComponentKind, GatewayName, Hop, HostRef, LayerIx, LayerUse, MAX_PRODUCT,
+    Path, PathIx, Scope,
+};
+pub use layer::{Advice, Attempts, Budget, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, Pick, Wait};
+pub use mode::{Mode, ModeSet, STATUSES};
+pub use purge::{Purge, PurgeBound};
+pub use setting::Setting;
+
+use crate::source::Span;
+
+/// Something that matters and could not be resolved; listed, so that nobody takes silence for a clean bill.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unresolved {
+    /// Where.
+    pub span: Span,
+    /// What: "attempts of the backon call in `load`".
+    pub what: String,
+    /// Why: "comes from the environment variable TRIES, which nothing in the repository sets".
+    pub reason: String,
+}
+
+/// Everything that the rules look at.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Model {
+    /// All layers, inactive ones included, in the order of their places.
+    pub layers: Vec<Layer>,
+    /// All components.
+    pub components: Vec<Component>,
+    /// All hops.
+    pub hops: Vec<Hop>,
+    /// The maximal paths with two or more retrying layers, an unbounded one, or one above the limit; largest first.
+    pub paths: Vec<Path>,
+    /// Whether there are more than are listed.
+    pub paths_truncated: bool,
+    /// Statements that purge records.
+    pub purges: Vec<Purge>,
+    /// What could not be resolved.
+    pub unresolved: Vec<Unresolved>,
+    /// The product above which a path is an error.
+    pub max_amplification: u64,
+}
+
+impl Model {
+    /// The layer behind an index.
+    ///
+    /// # Panics
+    /// Never for an index that came with this model.
+    pub fn layer(&self, ix: LayerIx) -> &Layer {
+        &self.layers[ix.0 as usize]
+    }
+
+    /// The component behind an index.
+    ///
+    /// # Panics
+    /// Never for an index that came with this model.
+    pub fn component(&self, ix: ComponentIx) -> &Component {
+        &self.components[ix.0 as usize]
+    }
+}

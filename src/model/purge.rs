@@ -1,0 +1,31 @@
+//! Statements that delete old records.
+
+use crate::source::Span;
+
+/// A statement that purges a table whose records must outlive every redelivery.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Purge {
+    /// The table, as written.
+    pub table: String,
+    /// Where findings point: the DELETE (trim, eviction setting).
+    pub place: Span,
+    /// What chooses the victims.
+    pub bound: PurgeBound,
+    /// The part of the statement that does, for a label.
+    pub bound_span: Option<Span>,
+}
+
+/// How a purge chooses what goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PurgeBound {
+    /// By age: right, however batched.
+    Age,
+    /// By number or by order: the oldest N, all but the newest N.
+    Count,
+    /// By a status alone: a record that is done goes at once.
+    Status,
+    /// Everything.
+    Everything,
+    /// By key, duplicates only, or in a way that cannot be read: no finding.
+    Other,
+}

@@ -1,0 +1,4 @@
+//! Rust sources: from text to a small form of our own ([`ir`]), and from that form to layers and calls.
+
+pub mod ir;
+pub mod reading;

@@ -1,0 +1,91 @@
+//! What reading the Rust code of a repository comes to: layers and calls.
+
+use crate::model::{Answer, Layer, ModeSet, Unresolved};
+use crate::source::Span;
+
+/// The result of reading all packages.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CodeReading {
+    /// The layers found; [`CodeLayerUse::layer`] counts from 0 in here.
+    pub layers: Vec<Layer>,
+    /// The calls that leave a package, each with the layers around it.
+    pub calls: Vec<CodeCall>,
+    /// What matters and could not be resolved.
+    pub unresolved: Vec<Unresolved>,
+}
+
+/// A call that leaves the program, as one chain of functions reaches it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CodeCall {
+    /// The package whose code starts the chain: an index into the facts' packages; `None` for a file without Cargo.toml.
+    pub package: Option<usize>,
+    /// The function at the start of the chain: `main`, a handler, a public function.
+    pub root: Root,
+    /// Whom it calls.
+    pub target: Target,
+    /// The HTTP method, upper case, if known.
+    pub method: Option<String>,
+    /// The layers around it, outermost first.
+    pub layers: Vec<CodeLayerUse>,
+    /// What the root returns when the call has failed for good, where the code shows it.
+    pub answers: Vec<(ModeSet, Answer)>,
+    /// The place of the call.
+    pub span: Span,
+    /// Whether it is gRPC.
+    pub grpc: bool,
+}
+
+/// Where a chain of functions starts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Root {
+    /// The function, with its type: `Tickets::load`.
+    pub name: String,
+    /// Its place.
+    pub span: Span,
+    /// Whether it is the program's `main`: what it does is not caused by a request.
+    pub is_main: bool,
+}
+
+/// A layer around a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CodeLayerUse {
+    /// The layer.
+    pub layer: usize,
+    /// The failures of the callee in which this layer makes the call again.
+    pub modes: ModeSet,
+}
+
+/// Whom a call reaches.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// A URL or an address in parts; linking fills in environment values and finds the host.
+    Url {
+        /// The parts in order.
+        parts: Vec<UrlPart>,
+        /// Where it is put together.
+        span: Span,
+    },
+    /// Not known.
+    Unknown {
+        /// Why not.
+        why: String,
+    },
+}
+
+/// A part of a URL.
+#[derive(Debug, Clone, PartialEq)]
+pub enum UrlPart {
+    /// Text.
+    Text(String),
+    /// An environment variable.
+    Env {
+        /// Its name.
+        name: String,
+        /// The default that the code gives.
+        default: Option<String>,
+        /// Where it is read.
+        span: Span,
+    },
+    /// A value that only the run knows.
+    Unknown,
+}

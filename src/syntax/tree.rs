@@ -11,6 +11,8 @@ pub struct Node {
     pub span: Span,
     /// The value itself.
     pub value: Value,
+    /// A YAML tag that is not of the core schema, as written with its handle resolved: `!Ref`, `!GetAtt`.
+    pub tag: Option<Arc<str>>,
 }
 
 /// The three shapes of a value. Children are shared, so that an alias costs nothing.
@@ -55,6 +57,11 @@ impl Entry {
 }
 
 impl Node {
+    /// A value without a tag.
+    pub fn new(span: Span, value: Value) -> Self {
+        Self { span, value, tag: None }
+    }
+
     /// The value under `key` of a mapping.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|e| &*e.value)

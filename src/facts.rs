@@ -1,8 +1,10 @@
 //! What one unit says, before anything is linked. Plain data: Send, no syntax tree, what a test of one file asserts.
 
-use crate::model::{GatewayName, HostRef, Layer, Purge, Unresolved};
+use std::time::Duration;
+
+use crate::model::{Attempts, Budget, Conditions, GatewayName, HostRef, Layer, Purge, Setting, Unresolved, Wait};
 use crate::rust::ir;
-use crate::source::{Span, Unread};
+use crate::source::{FileId, Span, Unread};
 
 /// The facts of one unit, or of all units together.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -15,6 +17,16 @@ pub struct Facts {
     pub services: Vec<ServiceFact>,
     /// Hops that settings declare: gateway routes and ingress backends, with or without a layer.
     pub routes: Vec<RouteFact>,
+    /// Names that settings give to groups of hosts: clusters, upstreams, hosts with a policy of their own.
+    pub upstreams: Vec<UpstreamFact>,
+    /// Retry defaults that hold for a whole mesh.
+    pub mesh_defaults: Vec<MeshDefaultFact>,
+    /// Names that gateways give themselves.
+    pub gateway_names: Vec<GatewayNameFact>,
+    /// Kubernetes ConfigMaps, written out or generated.
+    pub config_maps: Vec<ConfigMapFact>,
+    /// What components take from ConfigMaps.
+    pub config_uses: Vec<ConfigUseFact>,
     /// Rust packages.
     pub packages: Vec<PackageFact>,
     /// Rust files.
@@ -36,6 +48,11 @@ impl Facts {
         self.components.append(&mut other.components);
         self.services.append(&mut other.services);
         self.routes.append(&mut other.routes);
+        self.upstreams.append(&mut other.upstreams);
+        self.mesh_defaults.append(&mut other.mesh_defaults);
+        self.gateway_names.append(&mut other.gateway_names);
+        self.config_maps.append(&mut other.config_maps);
+        self.config_uses.append(&mut other.config_uses);
         self.packages.append(&mut other.packages);
         self.modules.append(&mut other.modules);
         self.settings.append(&mut other.settings);
@@ -114,6 +131,101 @@ pub struct RouteFact {
     pub to: Vec<HostRef>,
     /// Where the route is written.
     pub span: Span,
+}
+
+/// A name that a system's settings give to a group of hosts. [`crate::systems::join`] puts the hosts in its place in
+/// the layers and routes of that system, and then removes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UpstreamFact {
+    /// The system.
+    pub system: &'static str,
+    /// The name, lower case.
+    pub name: String,
+    /// The namespace in which a short name is looked up.
+    pub namespace: Option<String>,
+    /// The hosts: alternatives. Empty: the name is the host.
+    pub to: Vec<HostRef>,
+    /// A retry budget for all requests to it.
+    pub budget: Option<Budget>,
+    /// The name's place.
+    pub span: Span,
+}
+
+/// A retry policy that holds wherever a route of the mesh has none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeshDefaultFact {
+    /// The system.
+    pub system: &'static str,
+    /// Tries in all.
+    pub attempts: Setting<Attempts>,
+    /// The wait.
+    pub wait: Wait,
+    /// Where the wait is set.
+    pub wait_place: Option<Span>,
+    /// What is retried.
+    pub retries: Conditions,
+    /// Limit on one try.
+    pub per_try: Option<Setting<Duration>>,
+    /// What says so: "`attempts: 5` in the mesh's defaultHttpRetryPolicy".
+    pub reading: String,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// The name that a gateway gives itself in its settings; it counts where no component is known to read the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatewayNameFact {
+    /// The system.
+    pub system: &'static str,
+    /// The file.
+    pub file: FileId,
+    /// Its path as shown.
+    pub path: String,
+    /// The name.
+    pub name: String,
+}
+
+/// A ConfigMap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigMapFact {
+    /// Its name.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: Option<String>,
+    /// Its entries that hold one line: values for environment variables.
+    pub values: Vec<EnvFact>,
+    /// The files of the repository that hold its contents, as shown: the files it is generated from, or the manifest itself.
+    pub files: Vec<String>,
+}
+
+/// What a component takes from a ConfigMap. [`crate::systems::join`] turns it into mounts and environment values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigUseFact {
+    /// The place of the component's name, as in [`ComponentFact::span`].
+    pub component: Span,
+    /// The ConfigMap.
+    pub config_map: String,
+    /// What of it.
+    pub what: ConfigUse,
+}
+
+/// A part of a ConfigMap that a component takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConfigUse {
+    /// Its entries as files.
+    Mount,
+    /// Every entry as an environment variable.
+    AllValues {
+        /// What their names begin with.
+        prefix: String,
+    },
+    /// One entry as an environment variable.
+    OneValue {
+        /// The variable.
+        name: String,
+        /// The entry.
+        key: String,
+    },
 }
 
 /// A Rust package.

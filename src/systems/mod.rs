@@ -2,6 +2,8 @@
 //!
 //! To add one: its file here, its line in [`all`], its folder in `fixtures/`.
 
+pub mod duration;
+
 use crate::facts::Facts;
 use crate::source::SourceFile;
 use crate::syntax::Parsed;
@@ -81,6 +83,55 @@ pub trait System: Sync {
     fn meta(&self) -> &'static SystemMeta;
     /// Adds what the unit says of this system. Finds nothing in units of other systems.
     fn extract(&self, unit: &Unit<'_>, versions: &Versions, facts: &mut Facts);
+    /// Joins objects of this system that refer to each other across units, over the facts of all units.
+    fn join(&self, facts: &mut Facts) {
+        let _ = facts;
+    }
+    /// The key under which this system reads several files as one unit (base settings and profiles), from a path alone.
+    fn unit_of(&self, path: &str) -> Option<String> {
+        let _ = path;
+        None
+    }
+}
+
+/// The facts of one unit, from every system.
+pub fn extract(unit: &Unit<'_>, versions: &Versions) -> Facts {
+    let mut facts = Facts::default();
+    for system in all() {
+        system.extract(unit, versions, &mut facts);
+    }
+    facts
+}
+
+/// Joins the facts of all units, system by system. Deployment systems are listed last and joined first:
+/// others ask which component reads a file.
+pub fn join(facts: &mut Facts) {
+    for system in all().iter().rev() {
+        system.join(facts);
+    }
+}
+
+/// Which of `paths` are read together: indices into it, the main file of a unit first, units in the order of their
+/// first file.
+pub fn units(paths: &[&str]) -> Vec<Vec<usize>> {
+    let mut units: Vec<Vec<usize>> = Vec::new();
+    let mut known = std::collections::BTreeMap::new();
+    for (i, path) in paths.iter().enumerate() {
+        match all().iter().find_map(|s| Some((s.meta().id, s.unit_of(path)?))) {
+            None => units.push(vec![i]),
+            Some(key) => {
+                let at = *known.entry(key).or_insert(units.len());
+                match units.get_mut(at) {
+                    Some(unit) => unit.push(i),
+                    None => units.push(vec![i]),
+                }
+            }
+        }
+    }
+    for unit in &mut units {
+        unit.sort_by_key(|&i| paths.get(i).map_or(0, |p| p.len()));
+    }
+    units
 }
 
 /// Every system, in the order in which they are listed.

@@ -1,6 +1,7 @@
 //! Texts to trees. Parsers never fail and never do I/O: they return what they could read and what they could not.
 
 pub mod tree;
+pub mod yaml;
 
 pub use tree::{Comment, Entry, Node, Parsed, Scalar, SyntaxError, Value, relaxed};
 

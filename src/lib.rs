@@ -8,9 +8,13 @@
 pub mod config;
 pub mod facts;
 pub mod model;
+pub mod report;
 pub mod rules;
 pub mod run;
 pub mod rust;
 pub mod source;
 pub mod syntax;
 pub mod systems;
+
+#[cfg(test)]
+mod testing;

@@ -2,11 +2,30 @@
 //!
 //! To add one: its file here, its page in `rules/`, its line in [`all`].
 
+mod chain;
 mod finding;
+mod fixed_backoff;
+mod ignored_retry_after;
+mod implicit_retries;
+mod missing_backoff;
+mod missing_jitter;
+mod non_time_based_purge;
+mod phrase;
+mod retry_amplification;
+mod retry_on_any_error;
+mod retry_on_client_error;
+mod schedule;
+mod stacked_retries;
+mod unbounded_retries;
+mod uncapped_backoff;
+
+#[cfg(test)]
+mod tests;
 
 pub use finding::{Finding, Label, Severity};
 
-use crate::model::Model;
+use crate::model::{Layer, Model};
+use crate::source::Span;
 
 /// What a rule is.
 #[derive(Debug)]
@@ -31,5 +50,60 @@ pub trait Rule: Sync {
 
 /// Every rule, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn Rule] {
-    &[]
+    &[
+        &retry_amplification::RetryAmplification,
+        &stacked_retries::StackedRetries,
+        &implicit_retries::ImplicitRetries,
+        &unbounded_retries::UnboundedRetries,
+        &missing_backoff::MissingBackoff,
+        &fixed_backoff::FixedBackoff,
+        &uncapped_backoff::UncappedBackoff,
+        &missing_jitter::MissingJitter,
+        &retry_on_client_error::RetryOnClientError,
+        &retry_on_any_error::RetryOnAnyError,
+        &ignored_retry_after::IgnoredRetryAfter,
+        &non_time_based_purge::NonTimeBasedPurge,
+    ]
+}
+
+/// The rule with this name.
+pub fn by_name(id: &str) -> Option<&'static RuleMeta> {
+    all().iter().map(|rule| rule.meta()).find(|meta| meta.id == id)
+}
+
+/// All findings about `model`, each at its rule's own level, in their fixed order.
+pub fn check(model: &Model) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for rule in all() {
+        rule.check(model, &mut findings);
+    }
+    findings.sort_by(|a, b| a.order().cmp(&b.order()));
+    findings.dedup_by(|a, b| a.order() == b.order());
+    findings
+}
+
+/// The layers that retry requests: neither disabled ones nor streams that only reconnect.
+fn retrying(model: &Model) -> impl Iterator<Item = &Layer> {
+    model.layers.iter().filter(|layer| layer.is_active() && !layer.stream)
+}
+
+/// Those of them that wait for a try to fail: parallel copies do not.
+fn repeating(model: &Model) -> impl Iterator<Item = &Layer> {
+    retrying(model).filter(|layer| !layer.copies)
+}
+
+/// Where findings about a wait point: where it is set, else what opens the layer.
+fn wait_place(layer: &Layer) -> Span {
+    layer.wait_place.unwrap_or(layer.opens)
+}
+
+/// A finding about one layer, as sure as the reading of that layer, with the other places that belong to it.
+fn with_layer(mut finding: Finding, layer: &Layer) -> Finding {
+    finding = finding.confidence(layer.confidence);
+    for (span, text) in &layer.labels {
+        if *span != finding.primary.span {
+            finding = finding.label(*span, text.clone());
+        }
+    }
+    finding
 }

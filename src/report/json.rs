@@ -1,0 +1,350 @@
+//! JSON, version 1: stable, others parse it.
+//!
+//! Lines and columns count from 1, columns in characters; bytes from 0; ends are exclusive.
+//! Within version 1 fields may be added; none is renamed, removed or changes its meaning.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::{Places, Report};
+use crate::model::{Hop, Jitter, Layer, LayerIx, Model, Path, Scope, Setting, Unresolved, Wait};
+use crate::rules::{Finding, Label, Severity};
+use crate::run::Run;
+use crate::source::{Span, Unread};
+
+/// The JSON report.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Json;
+
+impl Report for Json {
+    fn write(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, &Writer::new(run).report(run))?;
+        writeln!(out)
+    }
+}
+
+#[derive(Serialize)]
+struct ReportJson<'r> {
+    schema_version: u32,
+    tool: ToolJson,
+    findings: Vec<FindingJson<'r>>,
+    paths: Vec<PathJson<'r>>,
+    paths_truncated: bool,
+    layers: Vec<LayerJson<'r>>,
+    unresolved: Vec<UnresolvedJson<'r>>,
+    unread: Vec<UnreadJson<'r>>,
+    summary: SummaryJson,
+}
+
+#[derive(Serialize)]
+struct ToolJson {
+    name: &'static str,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct LocationJson {
+    file: String,
+    line: u32,
+    column: u32,
+    end_line: u32,
+    end_column: u32,
+    start_byte: u32,
+    end_byte: u32,
+}
+
+#[derive(Serialize)]
+struct LabelJson<'r> {
+    location: LocationJson,
+    text: &'r str,
+}
+
+#[derive(Serialize)]
+struct FindingJson<'r> {
+    rule: &'static str,
+    severity: &'static str,
+    confidence: &'static str,
+    message: &'r str,
+    help: Option<&'r str>,
+    location: LocationJson,
+    labels: Vec<LabelJson<'r>>,
+    path: Option<FindingPathJson<'r>>,
+}
+
+/// The path of a finding: what one request at its entry can cause.
+#[derive(Serialize)]
+struct FindingPathJson<'r> {
+    product: Option<u64>,
+    unbounded: bool,
+    at_least: bool,
+    sustained: f64,
+    failure: String,
+    layers: Vec<LayerRefJson<'r>>,
+}
+
+#[derive(Serialize)]
+struct PathJson<'r> {
+    product: Option<u64>,
+    unbounded: bool,
+    at_least: bool,
+    sustained: f64,
+    failure: String,
+    entry: &'r str,
+    leaf: &'r str,
+    layers: Vec<LayerRefJson<'r>>,
+}
+
+#[derive(Serialize)]
+struct LayerRefJson<'r> {
+    id: &'r str,
+    name: &'r str,
+    system: &'static str,
+    attempts: Option<u64>,
+    unbounded: bool,
+    default: bool,
+    location: LocationJson,
+}
+
+#[derive(Serialize)]
+struct LayerJson<'r> {
+    id: &'r str,
+    name: &'r str,
+    system: &'static str,
+    kind: &'static str,
+    component: Option<&'r str>,
+    target: Option<String>,
+    attempts: Option<u64>,
+    unbounded: bool,
+    default: bool,
+    backoff: &'static str,
+    jitter: &'static str,
+    retries_on: Vec<String>,
+    perhaps_on: Vec<String>,
+    retry_after: Option<bool>,
+    reason: Option<&'r str>,
+    source: Option<&'static str>,
+    location: LocationJson,
+}
+
+#[derive(Serialize)]
+struct UnresolvedJson<'r> {
+    what: &'r str,
+    reason: &'r str,
+    location: LocationJson,
+}
+
+#[derive(Serialize)]
+struct UnreadJson<'r> {
+    file: &'r str,
+    reason: &'r str,
+    location: Option<LocationJson>,
+}
+
+#[derive(Serialize)]
+struct SummaryJson {
+    files: usize,
+    layers: usize,
+    paths: usize,
+    errors: usize,
+    warnings: usize,
+    notes: usize,
+}
+
+/// Turns the parts of a run into their JSON forms.
+struct Writer<'r> {
+    model: &'r Model,
+    places: Places<'r>,
+    hops: BTreeMap<LayerIx, Vec<&'r Hop>>,
+}
+
+impl<'r> Writer<'r> {
+    fn new(run: &'r Run) -> Self {
+        let mut hops: BTreeMap<LayerIx, Vec<&Hop>> = BTreeMap::new();
+        for hop in &run.model.hops {
+            for of_layer in &hop.layers {
+                hops.entry(of_layer.layer).or_default().push(hop);
+            }
+        }
+        Self { model: &run.model, places: Places::new(&run.sources), hops }
+    }
+
+    fn report(mut self, run: &'r Run) -> ReportJson<'r> {
+        let model = self.model;
+        ReportJson {
+            schema_version: 1,
+            tool: ToolJson { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") },
+            findings: run.findings.iter().map(|f| self.finding(f)).collect(),
+            paths: model.paths.iter().map(|p| self.path(p)).collect(),
+            paths_truncated: model.paths_truncated,
+            layers: (0..).map(LayerIx).zip(&model.layers).map(|(ix, l)| self.layer(ix, l)).collect(),
+            unresolved: model.unresolved.iter().map(|u| self.unresolved(u)).collect(),
+            unread: run.unread.iter().map(|u| self.unread(u)).collect(),
+            summary: SummaryJson {
+                files: run.files,
+                layers: model.layers.len(),
+                paths: model.paths.len(),
+                errors: run.count(Severity::Error),
+                warnings: run.count(Severity::Warning),
+                notes: run.count(Severity::Note),
+            },
+        }
+    }
+
+    fn finding(&mut self, finding: &'r Finding) -> FindingJson<'r> {
+        let model = self.model;
+        let path = finding.path.and_then(|ix| model.paths.get(ix.0 as usize));
+        FindingJson {
+            rule: finding.rule.id,
+            severity: finding.severity.name(),
+            confidence: finding.confidence.name(),
+            message: &finding.message,
+            help: finding.help.as_deref(),
+            location: self.location(finding.primary.span),
+            labels: finding.labels.iter().map(|l| self.label(l)).collect(),
+            path: path.map(|p| FindingPathJson {
+                product: product(p),
+                unbounded: p.unbounded,
+                at_least: p.at_least,
+                sustained: p.sustained,
+                failure: p.failure.to_string(),
+                layers: self.layer_refs(p),
+            }),
+        }
+    }
+
+    fn path(&mut self, path: &'r Path) -> PathJson<'r> {
+        PathJson {
+            product: product(path),
+            unbounded: path.unbounded,
+            at_least: path.at_least,
+            sustained: path.sustained,
+            failure: path.failure.to_string(),
+            entry: &path.entry,
+            leaf: &path.leaf,
+            layers: self.layer_refs(path),
+        }
+    }
+
+    fn layer_refs(&mut self, path: &Path) -> Vec<LayerRefJson<'r>> {
+        let model = self.model;
+        let layers = path.layers.iter().filter_map(|ix| model.layers.get(ix.0 as usize));
+        layers
+            .map(|layer| LayerRefJson {
+                id: &layer.id,
+                name: &layer.name,
+                system: layer.system,
+                attempts: attempts(layer),
+                unbounded: layer.is_unbounded(),
+                default: layer.attempts.is_default(),
+                location: self.location(layer.place),
+            })
+            .collect()
+    }
+
+    fn layer(&mut self, ix: LayerIx, layer: &'r Layer) -> LayerJson<'r> {
+        let (reason, source) = match &layer.attempts {
+            Setting::Unknown { why, .. } => (Some(why.as_str()), None),
+            Setting::Default { source, .. } => (None, Some(*source)),
+            Setting::Written { .. } => (None, None),
+        };
+        LayerJson {
+            id: &layer.id,
+            name: &layer.name,
+            system: layer.system,
+            kind: layer.kind.name(),
+            component: self.component(ix, layer),
+            target: self.target(ix, layer),
+            attempts: attempts(layer),
+            unbounded: layer.is_unbounded(),
+            default: layer.attempts.is_default(),
+            backoff: backoff(&layer.wait),
+            jitter: jitter(&layer.jitter),
+            retries_on: layer.retries.yes.names(),
+            perhaps_on: layer.retries.unknown.difference(layer.retries.yes).names(),
+            retry_after: layer.retry_after.value().copied(),
+            reason,
+            source,
+            location: self.location(layer.place),
+        }
+    }
+
+    fn hops_of(&self, ix: LayerIx) -> &[&'r Hop] {
+        self.hops.get(&ix).map_or(&[], Vec::as_slice)
+    }
+
+    fn component(&self, ix: LayerIx, layer: &'r Layer) -> Option<&'r str> {
+        let on_hop = || self.hops_of(ix).first().map(|hop| self.model.component(hop.from).name.as_str());
+        layer.component.as_deref().or_else(on_hop)
+    }
+
+    /// The callees, where linking found some; else what the settings name.
+    fn target(&self, ix: LayerIx, layer: &Layer) -> Option<String> {
+        let mut names: Vec<&str> = self.hops_of(ix).iter().map(|hop| &*self.model.component(hop.to).name).collect();
+        if names.is_empty() {
+            names = match &layer.scope {
+                Scope::Hops { to, .. } => to.iter().map(|host| &*host.name).collect(),
+                Scope::Client { to } => to.iter().map(|host| &*host.name).collect(),
+                Scope::Code => Vec::new(),
+            };
+        }
+        names.sort_unstable();
+        names.dedup();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    fn unresolved(&mut self, unresolved: &'r Unresolved) -> UnresolvedJson<'r> {
+        UnresolvedJson { what: &unresolved.what, reason: &unresolved.reason, location: self.location(unresolved.span) }
+    }
+
+    fn unread(&mut self, unread: &'r Unread) -> UnreadJson<'r> {
+        UnreadJson { file: &unread.path, reason: &unread.reason, location: unread.span.map(|span| self.location(span)) }
+    }
+
+    fn label(&mut self, label: &'r Label) -> LabelJson<'r> {
+        LabelJson { location: self.location(label.span), text: &label.text }
+    }
+
+    fn location(&mut self, span: Span) -> LocationJson {
+        let place = self.places.place(span);
+        LocationJson {
+            file: place.path.to_string(),
+            line: place.start.line,
+            column: place.start.column,
+            end_line: place.end.line,
+            end_column: place.end.column,
+            start_byte: span.start,
+            end_byte: span.end,
+        }
+    }
+}
+
+fn product(path: &Path) -> Option<u64> {
+    (!path.unbounded).then_some(path.product)
+}
+
+fn attempts(layer: &Layer) -> Option<u64> {
+    layer.attempts.value().and_then(|a| a.count())
+}
+
+fn backoff(wait: &Wait) -> &'static str {
+    match wait {
+        Wait::None => "none",
+        Wait::Fixed(_) => "fixed",
+        Wait::Linear { .. } => "linear",
+        Wait::Exponential { .. } => "exponential",
+        Wait::Scheduled { .. } => "scheduled",
+        Wait::Unknown { .. } => "unknown",
+    }
+}
+
+fn jitter(jitter: &Setting<Jitter>) -> &'static str {
+    match jitter.value() {
+        Some(Jitter::None) => "none",
+        Some(Jitter::Partial { .. }) => "partial",
+        Some(Jitter::Full) => "full",
+        Some(Jitter::Decorrelated) => "decorrelated",
+        None => "unknown",
+    }
+}

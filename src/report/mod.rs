@@ -1,0 +1,25 @@
+//! The last stage: what a run came to, in one format a file.
+//!
+//! To add a format: its file here, its line in the command that writes it.
+
+pub mod json;
+mod places;
+
+use std::io::{self, Write};
+
+pub use json::Json;
+pub use places::{Place, Places};
+
+use crate::run::Run;
+
+/// A format of output.
+pub trait Report {
+    /// Writes the whole report.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    fn write(&self, run: &Run, out: &mut dyn Write) -> io::Result<()>;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+#![doc = include_str!("../../rules/ignored-retry-after.md")]
+
+use super::{Finding, Rule, RuleMeta, Severity, phrase, with_layer};
+use crate::model::{Layer, Mode, Model};
+
+static META: RuleMeta = RuleMeta {
+    id: "ignored-retry-after",
+    level: Severity::Warning,
+    summary: "retries 429 or 503 and never uses the Retry-After of the response for its wait",
+    page: include_str!("../../rules/ignored-retry-after.md"),
+};
+
+/// The rule.
+pub(super) struct IgnoredRetryAfter;
+
+impl Rule for IgnoredRetryAfter {
+    fn meta(&self) -> &'static RuleMeta {
+        &META
+    }
+
+    fn check(&self, model: &Model, findings: &mut Vec<Finding>) {
+        findings.extend(super::repeating(model).filter_map(ignored));
+    }
+}
+
+fn ignored(layer: &Layer) -> Option<Finding> {
+    if layer.retry_after.value() != Some(&false) {
+        return None;
+    }
+    let retries = &layer.retries;
+    let asked: Vec<Mode> = [429, 503].map(Mode::Status).into_iter().filter(|m| retries.yes.contains(*m)).collect();
+    // Where nothing picks the status, what takes every error does.
+    let place = asked.iter().find_map(|m| retries.pick_of(*m)).map(|p| p.span).or(retries.any_error);
+    let codes = phrase::modes(asked.iter().copied().collect());
+    if asked.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "{} retries {codes} without looking at Retry-After: a server that asks for 60 s gets {}",
+        layer.name,
+        match layer.wait.nominal(0) {
+            Some(wait) if wait.is_zero() => "the next try at once".to_string(),
+            Some(wait) => format!("the next try after {}", phrase::duration(wait)),
+            None => "the next try when the schedule says".to_string(),
+        }
+    );
+    let help = "Wait as long as the response's Retry-After says, within a bound of your own.";
+    let help = match &layer.advice.retry_after {
+        Some(advice) => format!("{help} {}: {advice}.", layer.name),
+        None => help.to_string(),
+    };
+    let text = format!("{codes} retried, Retry-After not used");
+    Some(with_layer(Finding::new(&META, place.unwrap_or(layer.opens), text, message).help(help), layer))
+}

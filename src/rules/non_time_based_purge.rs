@@ -1,0 +1,52 @@
+#![doc = include_str!("../../rules/non-time-based-purge.md")]
+
+use super::{Finding, Rule, RuleMeta, Severity};
+use crate::model::{Model, Purge, PurgeBound};
+
+static META: RuleMeta = RuleMeta {
+    id: "non-time-based-purge",
+    level: Severity::Error,
+    summary: "deletes the oldest N, or trims or evicts by count or size, instead of by age",
+    page: include_str!("../../rules/non-time-based-purge.md"),
+};
+
+/// The rule.
+pub(super) struct NonTimeBasedPurge;
+
+impl Rule for NonTimeBasedPurge {
+    fn meta(&self) -> &'static RuleMeta {
+        &META
+    }
+
+    fn check(&self, model: &Model, findings: &mut Vec<Finding>) {
+        findings.extend(model.purges.iter().filter_map(purge));
+    }
+}
+
+fn purge(purge: &Purge) -> Option<Finding> {
+    let table = &purge.table;
+    let (text, why) = match purge.bound {
+        PurgeBound::Age | PurgeBound::Other => return None,
+        PurgeBound::Count => (
+            "chosen by number, not by age",
+            "by number and not by age: the busier the day, the younger the records that go, and a redelivery of one of them is processed a second time",
+        ),
+        PurgeBound::Status => (
+            "chosen by status, not by age",
+            "by status and not by age: a record goes as soon as its message is done, and a redelivery a minute later is processed a second time",
+        ),
+        PurgeBound::Everything => (
+            "no age at all",
+            "whatever their age: each redelivery that comes after the purge is processed a second time",
+        ),
+    };
+    let help = format!(
+        "Delete by age, older than any redelivery can still come, in batches if you like: \
+         `DELETE FROM {table} WHERE created_at < now() - interval '30 days'`."
+    );
+    let finding = Finding::new(&META, purge.place, text, format!("Purges {table} {why}")).help(help);
+    Some(match purge.bound_span {
+        Some(span) => finding.label(span, "what chooses the records that go"),
+        None => finding,
+    })
+}

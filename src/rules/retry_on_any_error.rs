@@ -1,0 +1,45 @@
+#![doc = include_str!("../../rules/retry-on-any-error.md")]
+
+use super::{Finding, Rule, RuleMeta, Severity, phrase, retry_on_client_error::hopeless, with_layer};
+use crate::model::{Layer, Mode, ModeSet, Model};
+
+static META: RuleMeta = RuleMeta {
+    id: "retry-on-any-error",
+    level: Severity::Warning,
+    summary: "does not discriminate: whatever went wrong, it tries again",
+    page: include_str!("../../rules/retry-on-any-error.md"),
+};
+
+/// The rule.
+pub(super) struct RetryOnAnyError;
+
+impl Rule for RetryOnAnyError {
+    fn meta(&self) -> &'static RuleMeta {
+        &META
+    }
+
+    fn check(&self, model: &Model, findings: &mut Vec<Finding>) {
+        findings.extend(super::retrying(model).filter_map(any_error));
+    }
+}
+
+fn any_error(layer: &Layer) -> Option<Finding> {
+    let place = layer.retries.any_error?;
+    let hopeless = layer.retries.yes.intersection(hopeless());
+    let grpc: ModeSet = Mode::grpc().collect();
+    let examples = if !hopeless.difference(grpc).is_empty() {
+        ", 4xx among it: a 400 or 404"
+    } else if !hopeless.is_empty() {
+        ", INVALID_ARGUMENT and PERMISSION_DENIED among it: a request that is wrong"
+    } else {
+        ": an error that no repetition can mend"
+    };
+    let message =
+        format!("{} tries again whatever went wrong{examples} is sent {} as well", layer.name, phrase::times(layer));
+    let help = "Retry what a later try can change (refused connections, timeouts, 429, 502, 503, 504), and hand the rest on at once.";
+    let help = match &layer.advice.statuses {
+        Some(advice) => format!("{help} {}: {advice}.", layer.name),
+        None => help.to_string(),
+    };
+    Some(with_layer(Finding::new(&META, place, "takes every error", message).help(help), layer))
+}

@@ -1,0 +1,62 @@
+#![doc = include_str!("../../rules/retry-on-client-error.md")]
+
+use super::{Finding, Rule, RuleMeta, Severity, phrase, with_layer};
+use crate::model::{Layer, Mode, ModeSet, Model, Pick};
+
+static META: RuleMeta = RuleMeta {
+    id: "retry-on-client-error",
+    level: Severity::Error,
+    summary: "retries a status that cannot succeed: 400, 401, 403, 404, 409 and the other 4xx but 408, 425 and 429",
+    page: include_str!("../../rules/retry-on-client-error.md"),
+};
+
+/// The rule.
+pub(super) struct RetryOnClientError;
+
+impl Rule for RetryOnClientError {
+    fn meta(&self) -> &'static RuleMeta {
+        &META
+    }
+
+    fn check(&self, model: &Model, findings: &mut Vec<Finding>) {
+        for layer in super::retrying(model) {
+            let mut left = hopeless().intersection(layer.retries.yes);
+            for pick in &layer.retries.picks {
+                let picked = pick.modes.intersection(left);
+                left = left.difference(picked);
+                if !picked.difference(sometimes_right()).is_empty() {
+                    findings.push(client_error(layer, pick, picked));
+                }
+            }
+        }
+    }
+}
+
+fn client_error(layer: &Layer, pick: &Pick, picked: ModeSet) -> Finding {
+    let codes = phrase::modes(picked);
+    let message = format!(
+        "{} retries {codes}: the same request gets the same answer, {}",
+        layer.name,
+        match layer.attempts.value().and_then(|a| a.count()) {
+            Some(n) => format!("so it is sent {} to fail as surely", phrase::count(n, "time", "times")),
+            None => "however often it is sent".to_string(),
+        }
+    );
+    let help = "Retry what a later try can change: refused connections, timeouts, 408, 429, 502, 503, 504.";
+    let help = match &layer.advice.statuses {
+        Some(advice) => format!("{help} {}: {advice}.", layer.name),
+        None => help.to_string(),
+    };
+    with_layer(Finding::new(&META, pick.span, format!("{} picks {codes}", pick.text), message).help(help), layer)
+}
+
+/// Failures that a repetition cannot mend: the request is wrong, not the moment.
+pub(super) fn hopeless() -> ModeSet {
+    let grpc = [3, 5, 6, 7, 9, 11, 12, 16].map(Mode::Grpc);
+    ModeSet::statuses((400..500).filter(|c| !matches!(c, 408 | 425 | 429))).union(grpc.into_iter().collect())
+}
+
+/// 421 (another connection may do) and 423 (the lock may go): right where a system names just these.
+fn sometimes_right() -> ModeSet {
+    ModeSet::statuses([421, 423])
+}

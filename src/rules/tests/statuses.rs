@@ -1,0 +1,105 @@
+use super::{findings_of, rules_of};
+use crate::model::{Layer, Mode, ModeSet, Pick, Setting};
+use crate::source::Span;
+
+/// Gives the layer picks of these statuses, one after the other, at bytes 4, 5, 6, ...
+fn picks(layer: &mut Layer, picks: &[&[u16]]) {
+    for (i, codes) in picks.iter().enumerate() {
+        let modes = ModeSet::statuses(codes.iter().copied());
+        layer.retries.yes = layer.retries.yes.union(modes);
+        let span = Span { start: 4 + i as u32, ..layer.opens };
+        layer.retries.picks.push(Pick { modes, span, text: format!("`{codes:?}`") });
+    }
+}
+
+#[test]
+fn a_pick_of_a_client_error_fires_where_it_is_picked() {
+    let findings = findings_of(|l| picks(l, &[&[503], &[429, 404], &[400]]));
+    let found: Vec<_> = findings.iter().map(|f| (f.rule.id, f.primary.span.start)).collect();
+    assert_eq!(found, [("retry-on-client-error", 5), ("retry-on-client-error", 6)]);
+    assert_eq!(
+        findings[0].message,
+        "a retries 404: the same request gets the same answer, so it is sent 3 times to fail as surely"
+    );
+    assert_eq!(findings[0].primary.text, "`[429, 404]` picks 404");
+}
+
+#[test]
+fn statuses_that_can_succeed_later_are_silent() {
+    assert!(rules_of(|l| picks(l, &[&[408, 425, 429], &[500, 501, 502, 599]])).is_empty());
+    assert!(rules_of(|l| picks(l, &[&[421, 423]])).is_empty(), "the system names just these");
+    let every: Vec<u16> = (400..500).collect();
+    let findings = findings_of(|l| picks(l, &[&every]));
+    assert_eq!(findings[0].primary.text.rsplit("picks ").next(), Some("400-407, 409-424, 426-428 and 430-499"));
+}
+
+#[test]
+fn grpc_has_a_list_of_its_own() {
+    let pick = |code| {
+        rules_of(move |l| {
+            let modes: ModeSet = [Mode::Grpc(code)].into_iter().collect();
+            l.retries.yes = modes;
+            l.retries.picks.push(Pick { modes, span: l.place, text: String::new() });
+        })
+    };
+    for code in 1..=16 {
+        assert_eq!(!pick(code).is_empty(), [3, 5, 6, 7, 9, 11, 12, 16].contains(&code), "{code}");
+    }
+}
+
+#[test]
+fn perhaps_is_no_client_error() {
+    let layer = |l: &mut Layer| {
+        picks(l, &[&[404]]);
+        l.retries.unknown = l.retries.yes;
+        l.retries.yes = ModeSet::EMPTY;
+    };
+    assert!(rules_of(layer).is_empty());
+}
+
+#[test]
+fn any_error_is_a_rule_of_its_own_and_names_4xx_where_they_are_among_it() {
+    let any = |yes: ModeSet| {
+        findings_of(move |l| {
+            l.retries.yes = yes;
+            l.retries.any_error = Some(Span { start: 2, ..l.place });
+        })
+    };
+    let findings = any(ModeSet::all());
+    assert_eq!(findings.len(), 1);
+    assert_eq!((findings[0].rule.id, findings[0].primary.span.start), ("retry-on-any-error", 2));
+    assert_eq!(
+        findings[0].message,
+        "a tries again whatever went wrong, 4xx among it: a 400 or 404 is sent 3 times as well"
+    );
+    assert!(!any(ModeSet::transport())[0].message.contains("4xx"));
+}
+
+#[test]
+fn retry_after_that_is_known_to_be_ignored_fires_at_the_pick_of_429_else_503() {
+    let ignored = |codes: &[&[u16]]| {
+        findings_of(|l| {
+            l.retries.yes = ModeSet::transport();
+            l.retry_after = Setting::default(false, "a page");
+            picks(l, codes);
+        })
+    };
+    assert_eq!(ignored(&[&[503], &[429]])[0].primary.span.start, 5);
+    assert_eq!(ignored(&[&[502], &[503]])[0].primary.span.start, 5);
+    assert!(ignored(&[&[502, 504, 408]]).is_empty());
+    assert_eq!(
+        ignored(&[&[503], &[429]])[0].message,
+        "a retries 429 and 503 without looking at Retry-After: a server that asks for 60 s gets the next try after 1 s"
+    );
+    assert!(rules_of(|l| l.retry_after = Setting::unknown("a header map", None)).is_empty());
+}
+
+#[test]
+fn retry_after_ignored_by_what_takes_every_error_points_there() {
+    let findings = findings_of(|l| {
+        l.retry_after = Setting::default(false, "a page");
+        l.retries.any_error = Some(Span { start: 3, ..l.place });
+    });
+    let found: Vec<_> = findings.iter().map(|f| (f.rule.id, f.primary.span.start)).collect();
+    assert_eq!(found, [("ignored-retry-after", 3), ("retry-on-any-error", 3)]);
+}

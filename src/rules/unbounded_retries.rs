@@ -1,0 +1,55 @@
+#![doc = include_str!("../../rules/unbounded-retries.md")]
+
+use std::time::Duration;
+
+use super::{Finding, Rule, RuleMeta, Severity, phrase, with_layer};
+use crate::model::{Layer, LayerKind, Model};
+
+static META: RuleMeta = RuleMeta {
+    id: "unbounded-retries",
+    level: Severity::Error,
+    summary: "neither an attempt limit nor a deadline",
+    page: include_str!("../../rules/unbounded-retries.md"),
+};
+
+/// The rule.
+pub(super) struct UnboundedRetries;
+
+impl Rule for UnboundedRetries {
+    fn meta(&self) -> &'static RuleMeta {
+        &META
+    }
+
+    fn check(&self, model: &Model, findings: &mut Vec<Finding>) {
+        // A deadline over all tries is a bound, also one whose length is not known.
+        let layers = super::retrying(model).filter(|l| l.is_unbounded() && l.overall.is_none());
+        findings.extend(layers.map(unbounded));
+    }
+}
+
+fn unbounded(layer: &Layer) -> Finding {
+    let unit = phrase::unit(layer.kind);
+    let message =
+        format!("{} tries without limit: a {unit} that keeps failing is repeated {}", layer.name, pace(layer));
+    let help = match &layer.advice.limit {
+        Some(advice) => format!("Give up after a few tries or a deadline, and hand the failure on. {}: {advice}.", layer.name),
+        None if layer.kind == LayerKind::Code => {
+            "Give up after a few tries or a deadline, and return the error: `for attempt in 0..4`, or a limit on the time that all tries take.".to_string()
+        }
+        None => "Give up after a few tries or a deadline, and hand the failure on.".to_string(),
+    };
+    with_layer(Finding::new(&META, layer.place, format!("no limit: {}", layer.reading), message).help(help), layer)
+}
+
+/// "every 5 s for ever, 720 times an hour", for a schedule that comes to rest.
+fn pace(layer: &Layer) -> String {
+    // By try 64 every capped schedule has reached its cap.
+    match (layer.wait.nominal(64), layer.wait.nominal(65)) {
+        (Some(Duration::ZERO), _) => "at once and for ever, as fast as it fails".to_string(),
+        (Some(wait), Some(next)) if wait == next && wait <= Duration::from_secs(3600) => {
+            let hourly = (3600.0 / wait.as_secs_f64()).round();
+            format!("every {} for ever, {hourly:.0} times an hour", phrase::duration(wait))
+        }
+        _ => "for ever".to_string(),
+    }
+}

@@ -13,6 +13,7 @@ pub mod rules;
 pub mod run;
 pub mod rust;
 pub mod source;
+pub mod suggest;
 pub mod syntax;
 pub mod systems;
 

@@ -1,16 +1,36 @@
 //! `retrylint.toml`: what it says, as plain data.
 
+pub mod globs;
+pub mod keys;
+mod levels;
+mod problem;
+
 use std::path::PathBuf;
+use std::sync::Arc;
+
+pub use globs::{Bases, Globs};
+pub use levels::apply_levels;
+pub use problem::{Invalid, Problem};
 
 use crate::rules::Severity;
-use crate::source::Span;
+use crate::source::{FileId, SourceFile, Span};
 use crate::systems::Versions;
+
+/// The name of the configuration file.
+pub const CONFIG_NAME: &str = "retrylint.toml";
+
+/// The number of the configuration file: after those of all files that are linted.
+pub const CONFIG_FILE_ID: FileId = FileId(u32::MAX);
 
 /// The effective configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// The file it came from, if there is one.
     pub file: Option<PathBuf>,
+    /// Its text, for the spans in it.
+    pub source: Option<Arc<SourceFile>>,
+    /// Where its globs start.
+    pub bases: Bases,
     /// The product above which a path is an error.
     pub max_amplification: u64,
     /// Levels of rules for the whole tree, in the order of the file.
@@ -37,6 +57,8 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             file: None,
+            source: None,
+            bases: Bases::default(),
             max_amplification: 10,
             levels: Vec::new(),
             overrides: Vec::new(),
@@ -48,6 +70,13 @@ impl Default for Config {
             strict: false,
             include_tests: false,
         }
+    }
+}
+
+impl Config {
+    /// Globs of this configuration, to be asked with shown paths.
+    pub fn globs(&self, globs: &[String]) -> Globs {
+        Globs::new(globs, &self.bases)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Stages one to three: which files there are, their text, and which of them are parsed.
 
+pub mod discover;
 pub mod line_index;
+pub mod read;
+pub mod shown;
 pub mod span;
 
 use std::sync::Arc;

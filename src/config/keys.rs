@@ -1,0 +1,173 @@
+//! The keys of `retrylint.toml`, in one table: the reader, its messages and the documentation all take them from here.
+
+/// A key.
+#[derive(Debug)]
+pub struct Key {
+    /// The table it stands in; "" is the top of the file.
+    pub table: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// What holds where it is not written, as TOML.
+    pub default: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// What a key takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number from 1.
+    Count,
+    /// `true` or `false`.
+    Flag,
+    /// A level, or `"never"`.
+    FailOn,
+    /// A text.
+    Text,
+    /// A list of texts.
+    Texts,
+    /// A list of globs.
+    Globs,
+    /// A table: rule = level, or `"off"`.
+    Levels,
+    /// A table: system = version.
+    Versions,
+    /// A list of tables (`[[name]]`), whose keys stand under this name in [`KEYS`].
+    Tables,
+}
+
+impl Kind {
+    /// What to write, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Count => "a whole number from 1",
+            Self::Flag => "`true` or `false`",
+            Self::FailOn => "\"error\", \"warning\", \"note\" or \"never\"",
+            Self::Text => "a text in quotes",
+            Self::Texts => "a list of texts",
+            Self::Globs => "a list of globs",
+            Self::Levels => "a table: rule = \"error\", \"warning\", \"note\" or \"off\"",
+            Self::Versions => "a table: system = \"major.minor\"",
+            Self::Tables => "a table",
+        }
+    }
+}
+
+/// Every key, in the order in which they are documented.
+pub const KEYS: &[Key] = &[
+    Key {
+        table: "",
+        name: "max-amplification",
+        kind: Kind::Count,
+        default: "10",
+        doc: "The attempts that one request may cause at the end of a call path. A path above it is `retry-amplification`.",
+    },
+    Key {
+        table: "",
+        name: "fail-on",
+        kind: Kind::FailOn,
+        default: "\"error\"",
+        doc: "The lowest level that makes the run fail with exit status 1.",
+    },
+    Key { table: "", name: "notes", kind: Kind::Flag, default: "false", doc: "Shows notes in the text output." },
+    Key {
+        table: "",
+        name: "strict",
+        kind: Kind::Flag,
+        default: "false",
+        doc: "Makes the run fail if any file, or part of one, could not be read.",
+    },
+    Key {
+        table: "",
+        name: "include-tests",
+        kind: Kind::Flag,
+        default: "false",
+        doc: "Takes in Rust code under `cfg(test)`, `tests/`, `benches/` and `examples/`.",
+    },
+    Key {
+        table: "",
+        name: "exclude",
+        kind: Kind::Globs,
+        default: "[]",
+        doc: "Files and folders that are not read. A file given by name is read all the same.",
+    },
+    Key {
+        table: "",
+        name: "rules",
+        kind: Kind::Levels,
+        default: "{}",
+        doc: "The level of a rule: \"error\", \"warning\", \"note\" or \"off\".",
+    },
+    Key {
+        table: "",
+        name: "override",
+        kind: Kind::Tables,
+        default: "[]",
+        doc: "Levels for findings in some files only. Of several that apply, the last one wins.",
+    },
+    Key {
+        table: "override",
+        name: "paths",
+        kind: Kind::Globs,
+        default: "",
+        doc: "The files: those in which a finding starts.",
+    },
+    Key { table: "override", name: "rules", kind: Kind::Levels, default: "", doc: "The levels there." },
+    Key {
+        table: "",
+        name: "service",
+        kind: Kind::Tables,
+        default: "[]",
+        doc: "A service that the files do not show, or not well enough.",
+    },
+    Key { table: "service", name: "name", kind: Kind::Text, default: "", doc: "Its name." },
+    Key { table: "service", name: "paths", kind: Kind::Globs, default: "[]", doc: "Where its sources are." },
+    Key {
+        table: "service",
+        name: "hosts",
+        kind: Kind::Texts,
+        default: "[]",
+        doc: "Host names by which others call it.",
+    },
+    Key {
+        table: "service",
+        name: "calls",
+        kind: Kind::Texts,
+        default: "[]",
+        doc: "Services or hosts that it calls, where its sources do not show it.",
+    },
+    Key {
+        table: "",
+        name: "systems",
+        kind: Kind::Versions,
+        default: "{}",
+        doc: "The version of a system whose defaults depend on it. Without one, the newest is assumed.",
+    },
+];
+
+/// The keys of a table.
+pub fn keys_of(table: &str) -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().filter(move |key| key.table == table)
+}
+
+/// The keys as a Markdown table.
+pub fn markdown() -> String {
+    let mut out = String::from("| key | takes | default | what it does |\n|---|---|---|---|\n");
+    for key in KEYS {
+        let name = match (key.table, key.kind) {
+            ("", Kind::Tables) => format!("`[[{}]]`", key.name),
+            ("", Kind::Levels | Kind::Versions) => format!("`[{}]`", key.name),
+            ("", _) => format!("`{}`", key.name),
+            (table, _) => format!("`[[{table}]]` `{}`", key.name),
+        };
+        let default = match key.default {
+            "" => "required".to_owned(),
+            "[]" | "{}" => "none".to_owned(),
+            written => format!("`{written}`"),
+        };
+        out += &format!("| {name} | {} | {default} | {} |\n", key.kind.words(), key.doc);
+    }
+    out
+}

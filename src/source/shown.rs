@@ -1,0 +1,71 @@
+//! Paths as they are shown: relative to the working directory, with `/`, without `./`.
+
+use std::path::{Component, Path};
+
+/// `path` as seen from `from`, both absolute and without links or `..`: `src/main.rs`, `../other/x.yaml`, "" for `from` itself.
+pub fn relative(path: &Path, from: &Path) -> String {
+    let shared = path.components().zip(from.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(shared).map(|_| "..".to_owned());
+    let down = path.components().skip(shared).map(|c| c.as_os_str().to_string_lossy().into_owned());
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
+
+/// An absolute path with `/`.
+pub fn absolute(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { text.replace(std::path::MAIN_SEPARATOR, "/") }
+}
+
+/// A path that names no file on the disk (standard input): `.` and inner `..` resolved by text alone.
+pub fn lexical(path: &Path) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if parts.last().is_some_and(|p| p != ".." && !p.is_empty()) => {
+                parts.pop();
+            }
+            Component::RootDir => parts.push(String::new()),
+            other => parts.push(other.as_os_str().to_string_lossy().into_owned()),
+        }
+    }
+    parts.join("/")
+}
+
+/// A name below a shown folder; "" is the working directory.
+pub fn join(folder: &str, below: &str) -> String {
+    match (folder, below) {
+        ("", _) => below.to_owned(),
+        (_, "") => folder.to_owned(),
+        _ => format!("{}/{below}", folder.trim_end_matches('/')),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_paths_go_down_and_up() {
+        let cwd = Path::new("/home/me/shop");
+        assert_eq!(relative(Path::new("/home/me/shop/deploy/kong.yaml"), cwd), "deploy/kong.yaml");
+        assert_eq!(relative(Path::new("/home/me/other/x"), cwd), "../other/x");
+        assert_eq!(relative(cwd, cwd), "");
+        assert_eq!(relative(Path::new("/etc"), cwd), "../../../etc");
+    }
+
+    #[test]
+    fn lexical_paths_lose_their_dots() {
+        assert_eq!(lexical(Path::new("./a/./b/../c.yaml")), "a/c.yaml");
+        assert_eq!(lexical(Path::new("../a.yaml")), "../a.yaml");
+        assert_eq!(lexical(Path::new("/srv/a.yaml")), "/srv/a.yaml");
+    }
+
+    #[test]
+    fn joining_to_the_working_directory_adds_nothing() {
+        assert_eq!(join("", "a"), "a");
+        assert_eq!(join("x", "a/b"), "x/a/b");
+        assert_eq!(join("x", ""), "x");
+        assert_eq!(join("/", "a"), "/a");
+    }
+}

@@ -27,7 +27,7 @@ fn compiles(workspace: &str) {
 
 #[test]
 fn the_rust_code_in_the_fixtures_compiles() {
-    for workspace in ["shop", "shop-fixed"] {
+    for workspace in ["shop", "shop-fixed", "rust"] {
         compiles(workspace);
     }
 }

@@ -3,6 +3,11 @@
 //! To add one: its file here, its line in [`all`], its folder in `fixtures/`.
 
 pub mod duration;
+pub mod gateways;
+pub mod mesh;
+mod retry_on;
+mod settings;
+mod upstreams;
 
 use crate::facts::Facts;
 use crate::source::SourceFile;
@@ -136,5 +141,5 @@ pub fn units(paths: &[&str]) -> Vec<Vec<usize>> {
 
 /// Every system, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn System] {
-    &[]
+    &[&gateways::kong::Kong, &gateways::envoy::Envoy]
 }

@@ -1,0 +1,193 @@
+//! Envoy: bootstrap files and xDS resources.
+
+mod cluster;
+mod policy;
+mod routes;
+
+use std::collections::BTreeMap;
+
+use crate::facts::{Facts, GatewayNameFact};
+use crate::model::{GatewayName, Scope};
+use crate::source::SourceFile;
+use crate::syntax::{Entry, Node, Value};
+use crate::systems::retry_on::RETRY_STATE;
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, upstreams};
+
+/// Envoy.
+pub struct Envoy;
+
+const ID: &str = "envoy";
+const ROUTE_PROTO: &str = "envoyproxy/data-plane-api envoy/config/route/v3/route_components.proto";
+
+static META: SystemMeta = SystemMeta {
+    id: ID,
+    name: "Envoy",
+    reads: "bootstrap files and xDS resources (YAML, JSON; snake_case, camelCase): routes, virtual hosts, clusters",
+    marks: &[
+        "virtual_hosts",
+        "virtualHosts",
+        "load_assignment",
+        "loadAssignment",
+        "static_resources",
+        "staticResources",
+    ],
+    defaults: &[
+        DefaultFigure { what: "no retry_policy", value: "1 attempt", source: ROUTE_PROTO },
+        DefaultFigure { what: "retry_policy.num_retries absent", value: "2 attempts (1 retry)", source: ROUTE_PROTO },
+        DefaultFigure {
+            what: "retry_policy.retry_on absent or of unknown words",
+            value: "1 attempt",
+            source: RETRY_STATE,
+        },
+        DefaultFigure {
+            what: "retry_policy.retry_back_off absent",
+            value: "25 ms, doubling, at most 250 ms",
+            source: RETRY_STATE,
+        },
+        DefaultFigure {
+            what: "retry_back_off.max_interval absent",
+            value: "10 times base_interval",
+            source: ROUTE_PROTO,
+        },
+        DefaultFigure {
+            what: "jitter",
+            value: "full, always",
+            source: "envoyproxy/envoy source/common/common/backoff_strategy.cc",
+        },
+        DefaultFigure {
+            what: "retry_policy.per_try_timeout absent",
+            value: "the route's timeout: a try that takes too long is not retried",
+            source: ROUTE_PROTO,
+        },
+        DefaultFigure { what: "route.timeout absent", value: "15 s over all tries and waits", source: ROUTE_PROTO },
+        DefaultFigure {
+            what: "rate_limited_retry_back_off absent",
+            value: "Retry-After is ignored",
+            source: ROUTE_PROTO,
+        },
+        DefaultFigure { what: "retriable_request_headers absent", value: "any method", source: ROUTE_PROTO },
+        DefaultFigure {
+            what: "retry_budget.budget_percent absent",
+            value: "20 % of the active requests",
+            source: "envoyproxy/data-plane-api envoy/config/cluster/v3/circuit_breaker.proto",
+        },
+    ],
+};
+
+impl System for Envoy {
+    fn meta(&self) -> &'static SystemMeta {
+        &META
+    }
+
+    fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
+        for part in &unit.parts {
+            let roots: Vec<&Node> = part.parsed.documents.iter().map(|d| &**d).filter(|d| !is_kubernetes(d)).collect();
+            // A cluster's own policy beats the route's, wherever in the file it stands.
+            let mut clusters = BTreeMap::new();
+            for cluster in roots.iter().flat_map(|root| cluster::all(root)) {
+                cluster::read(cluster, facts);
+                if let (Some(name), Some(policy)) =
+                    (cluster.get("name").and_then(Node::as_str), cluster::policy(cluster))
+                {
+                    clusters.insert(name, policy);
+                }
+            }
+            for root in &roots {
+                name(part.file, root, facts);
+                let mut reader = routes::Reader::new(part.file, &clusters);
+                root.walk().filter_map(virtual_hosts).for_each(|(config, hosts)| reader.read(config, hosts, facts));
+            }
+        }
+    }
+
+    fn join(&self, facts: &mut Facts) {
+        upstreams::resolve(facts, ID);
+        take_names(facts);
+    }
+}
+
+/// Objects of Kubernetes are other systems', even where they hold parts of Envoy's settings.
+fn is_kubernetes(root: &Node) -> bool {
+    root.get("apiVersion").is_some() && root.get("kind").is_some()
+}
+
+/// The virtual hosts of a route configuration, however deep it stands.
+fn virtual_hosts(node: &Node) -> Option<(&Node, &Node)> {
+    let hosts = get(node, "virtual_hosts")?;
+    let is_one = |host: &Node| host.get("routes").is_some() && host.get("domains").is_some();
+    hosts.items().iter().any(|host| is_one(host)).then_some((node, hosts))
+}
+
+/// Settings that name their Envoy do so for logs and for the control plane.
+fn name(file: &SourceFile, root: &Node, facts: &mut Facts) {
+    let name = root.get("node").and_then(|n| n.get_any(&["cluster", "id"])).and_then(Node::as_str);
+    if let Some(name) = name {
+        facts.gateway_names.push(GatewayNameFact {
+            system: ID,
+            file: file.id,
+            path: file.path.to_string(),
+            name: name.to_string(),
+        });
+    }
+}
+
+/// Gives gateways the name from their file, where no component mounts the file or runs Envoy's image.
+fn take_names(facts: &mut Facts) {
+    let (mine, rest) = std::mem::take(&mut facts.gateway_names).into_iter().partition(|n| n.system == ID);
+    facts.gateway_names = rest;
+    let mine: Vec<GatewayNameFact> = mine;
+    if facts.components.iter().any(|c| c.images.iter().any(|i| i.contains("envoy"))) {
+        return;
+    }
+    let mounts = |fact: &GatewayNameFact| {
+        let holds =
+            |m: &String| fact.path == *m || fact.path.strip_prefix(m.as_str()).is_some_and(|r| r.starts_with('/'));
+        facts.components.iter().any(|c| c.mounts.iter().any(holds))
+    };
+    let names: Vec<GatewayNameFact> = mine.into_iter().filter(|n| !mounts(n)).collect();
+    let rename = |gateway: &mut GatewayName| {
+        if let GatewayName::OfFile { file, system } = gateway
+            && let Some(fact) = names.iter().find(|n| n.file == *file && *system == ID)
+        {
+            *gateway = GatewayName::Named(fact.name.clone());
+        }
+    };
+    facts.routes.iter_mut().for_each(|r| rename(&mut r.from));
+    for layer in &mut facts.layers {
+        if let Scope::Hops { from, .. } = &mut layer.scope {
+            from.gateways.iter_mut().for_each(rename);
+        }
+    }
+}
+
+/// The entry of a protobuf field: its own name, or the same in lowerCamelCase.
+fn entry<'n>(node: &'n Node, field: &str) -> Option<&'n Entry> {
+    let present = |e: &&Entry| !e.value.is_null();
+    node.entry(field).filter(present).or_else(|| node.entry(&camel(field)).filter(present))
+}
+
+/// The value of a protobuf field.
+fn get<'n>(node: &'n Node, field: &str) -> Option<&'n Node> {
+    entry(node, field).map(|e| &*e.value)
+}
+
+/// The items of a repeated field.
+fn items<'n>(node: &'n Node, field: &str) -> impl Iterator<Item = &'n Node> + use<'n> {
+    match get(node, field).map(|n| &n.value) {
+        Some(Value::List(items)) => items.as_slice(),
+        _ => &[],
+    }
+    .iter()
+    .map(|n| &**n)
+}
+
+fn camel(field: &str) -> String {
+    let mut parts = field.split('_');
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |mut out, part| {
+        let mut letters = part.chars();
+        out.extend(letters.next().map(|c| c.to_ascii_uppercase()));
+        out.push_str(letters.as_str());
+        out
+    })
+}

@@ -1,0 +1,217 @@
+//! Virtual hosts and their routes: the most specific retry policy wins whole, nothing is merged.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::policy::{self, Policy};
+use super::{ID, ROUTE_PROTO, entry, get, items};
+use crate::facts::{Facts, RouteFact};
+use crate::model::{
+    Advice, Callers, Confidence, GatewayName, HostRef, Layer, LayerKind, Methods, Scope, Setting, Unresolved,
+};
+use crate::source::{SourceFile, Span};
+use crate::syntax::{Entry, Node};
+use crate::systems::duration;
+use crate::systems::settings::{self, Ids};
+
+/// Reads the route configurations of one file.
+pub(super) struct Reader<'a> {
+    file: &'a SourceFile,
+    /// The policies that clusters have of their own.
+    clusters: &'a BTreeMap<&'a str, &'a Entry>,
+    ids: Ids,
+}
+
+/// Routes that one policy repeats, with what they share.
+struct Repeated<'a> {
+    policy: &'a Entry,
+    /// "route /orders of virtual host shop"
+    title: String,
+    id: String,
+    to: Vec<HostRef>,
+    overall: Option<Setting<Duration>>,
+    hedges: bool,
+    methods: Vec<Option<Vec<String>>>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(file: &'a SourceFile, clusters: &'a BTreeMap<&'a str, &'a Entry>) -> Self {
+        Self { file, clusters, ids: Ids::default() }
+    }
+
+    /// The virtual hosts of one route configuration.
+    pub(super) fn read(&mut self, config: &Node, hosts: &Node, facts: &mut Facts) {
+        let config = get(config, "name").and_then(Node::as_str);
+        for host in hosts.items() {
+            let title = get(host, "name").and_then(Node::as_str).unwrap_or("without a name");
+            let id = [config.unwrap_or_default(), title].join("/");
+            self.virtual_host(host, title, id.trim_start_matches('/'), facts);
+        }
+    }
+
+    fn virtual_host(&mut self, host: &Node, title: &str, id: &str, facts: &mut Facts) {
+        let shared = entry(host, "retry_policy");
+        // One layer for each limit on all tries: the rest of a shared policy is the same on every route.
+        let mut inherited: Vec<Repeated<'_>> = Vec::new();
+        for route in items(host, "routes") {
+            let Some(action) = route.get("route") else { continue };
+            let to = self.upstreams(action);
+            let opens = settings::opening(self.file, route);
+            facts.routes.push(RouteFact { from: self.gateway(), to: to.clone(), span: opens });
+            let path = path(route);
+            let hedges = [action, host].iter().find_map(|n| get(n, "hedge_policy")).is_some_and(hedges);
+            let own = self.cluster_policy(action).or_else(|| entry(action, "retry_policy"));
+            let Some(policy) = own.or(shared) else { continue };
+            if let Some(header) = get(action, "cluster_header").filter(|_| to.is_empty()) {
+                facts.unresolved.push(Unresolved {
+                    span: header.span,
+                    what: format!("upstream of Envoy route {path} of virtual host {title}"),
+                    reason: "a header of each request names it".to_string(),
+                });
+            }
+            let repeated = Repeated {
+                policy,
+                title: format!("route {path} of virtual host {title}"),
+                id: format!("{ID}:route:{id}:{path}"),
+                to,
+                overall: overall(action),
+                hedges,
+                methods: vec![route_methods(route)],
+            };
+            if own.is_some() {
+                facts.layers.push(self.layer(repeated));
+            } else {
+                let same = |r: &&mut Repeated<'_>| {
+                    (r.overall.as_ref().map(Setting::value), r.hedges)
+                        == (repeated.overall.as_ref().map(Setting::value), hedges)
+                };
+                match inherited.iter_mut().find(same) {
+                    Some(r) => {
+                        r.to.extend(repeated.to);
+                        r.methods.extend(repeated.methods);
+                    }
+                    None => inherited.push(Repeated {
+                        title: format!("virtual host {title}"),
+                        id: format!("{ID}:virtual-host:{id}"),
+                        ..repeated
+                    }),
+                }
+            }
+        }
+        for repeated in inherited {
+            facts.layers.push(self.layer(repeated));
+        }
+    }
+
+    fn gateway(&self) -> GatewayName {
+        GatewayName::OfFile { file: self.file.id, system: ID }
+    }
+
+    fn cluster_policy(&self, action: &Node) -> Option<&'a Entry> {
+        get(action, "cluster").and_then(Node::as_str).and_then(|name| self.clusters.get(name).copied())
+    }
+
+    /// The clusters of a route, by name; joining puts their endpoints in.
+    fn upstreams(&self, action: &Node) -> Vec<HostRef> {
+        let weighted = get(action, "weighted_clusters").into_iter().flat_map(|w| items(w, "clusters"));
+        let weighted = weighted.filter(|c| get(c, "weight").and_then(Node::as_int) != Some(0));
+        let names = get(action, "cluster").into_iter().chain(weighted.filter_map(|c| get(c, "name")));
+        names.filter_map(|n| settings::host(n.as_str()?, n.span, None).map(mesh_name)).collect()
+    }
+
+    fn layer(&mut self, repeated: Repeated<'_>) -> Layer {
+        let Repeated { policy: key, title, id, mut to, overall, hedges, methods } = repeated;
+        let mut seen = std::collections::BTreeSet::new();
+        to.retain(|h| seen.insert((h.name.clone(), h.port)));
+        let policy: Policy = policy::read(key, overall.as_ref(), hedges);
+        let name = format!("Envoy {title}");
+        let opens: Span = key.key_span;
+        Layer {
+            id: self.ids.next(id),
+            system: ID,
+            kind: LayerKind::Gateway,
+            reading: format!("{} on {name}", policy.reading),
+            name,
+            place: policy.place,
+            opens,
+            component: None,
+            scope: Scope::Hops { from: Callers { gateways: vec![self.gateway()], mesh: false }, to, fallback: false },
+            asked_for: true,
+            attempts: policy.attempts,
+            wait: policy.wait,
+            wait_place: policy.wait_place,
+            jitter: policy.jitter,
+            retries: policy.conditions,
+            retry_after: policy.retry_after,
+            methods: narrow(policy.methods, methods),
+            per_try: policy.per_try,
+            overall,
+            budget: None,
+            labels: Vec::new(),
+            advice: advice(),
+            copies: false,
+            stream: false,
+            confidence: Confidence::High,
+        }
+    }
+}
+
+/// The policy's methods, or the routes' where the policy names none and every route does.
+fn narrow(policy: Methods, routes: Vec<Option<Vec<String>>>) -> Methods {
+    match (policy, routes.into_iter().collect::<Option<Vec<_>>>()) {
+        (Methods::Any, Some(named)) => {
+            let mut methods = named.concat();
+            methods.sort();
+            methods.dedup();
+            Methods::Only(methods)
+        }
+        (policy, _) => policy,
+    }
+}
+
+/// A route's own matcher on the method: all of its header matchers must hold, so one is enough.
+fn route_methods(route: &Node) -> Option<Vec<String>> {
+    items(route.get("match")?, "headers").find_map(policy::header_methods)
+}
+
+/// The limit on all tries: 15 s unless the route says otherwise.
+fn overall(action: &Node) -> Option<Setting<Duration>> {
+    match get(action, "timeout") {
+        Some(node) => settings::limit(node, duration::proto),
+        None => Some(Setting::default(Duration::from_secs(15), ROUTE_PROTO)),
+    }
+}
+
+fn hedges(policy: &Node) -> bool {
+    get(policy, "hedge_on_per_try_timeout").and_then(Node::as_bool) == Some(true)
+}
+
+/// What a route matches, for people: its path, else its name.
+fn path(route: &Node) -> String {
+    let matcher = route.get("match");
+    let path = matcher.and_then(|m| {
+        let plain = ["prefix", "path", "path_separated_prefix", "regex"].iter().find_map(|k| get(m, k)?.as_str());
+        plain.or_else(|| get(m, "safe_regex")?.get("regex")?.as_str())
+    });
+    path.or_else(|| route.get("name")?.as_str()).unwrap_or("without a path").to_string()
+}
+
+/// A control plane of Istio's names clusters `outbound|80|v1|orders.shop.svc.cluster.local`.
+fn mesh_name(mut host: HostRef) -> HostRef {
+    if let Some((_, name)) = host.name.rsplit_once('|') {
+        host.name = name.to_string();
+    }
+    host
+}
+
+fn advice() -> Advice {
+    let some = |s: &str| Some(s.to_string());
+    Advice {
+        fewer: some("set `num_retries: 0`, or take the `retry_policy` out"),
+        statuses: some("name in `retry_on` only what can pass, such as `connect-failure,refused-stream,gateway-error`"),
+        retry_after: some(
+            "add `rate_limited_retry_back_off: {reset_headers: [{name: retry-after, format: SECONDS}]}` to the retry policy",
+        ),
+        ..Advice::default()
+    }
+}

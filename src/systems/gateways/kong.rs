@@ -1,0 +1,231 @@
+//! Kong Gateway: declarative configuration, as DB-less Kong and decK read it.
+
+use std::time::Duration;
+
+use crate::facts::{Facts, RouteFact, UpstreamFact};
+use crate::model::{
+    Advice, Attempts, Callers, Conditions, Confidence, GatewayName, HostRef, Jitter, Layer, LayerKind, Methods,
+    ModeSet, Scope, Setting, Wait,
+};
+use crate::source::{SourceFile, Span};
+use crate::syntax::Node;
+use crate::systems::settings::{self, Ids};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, upstreams};
+
+/// Kong.
+pub struct Kong;
+
+const ID: &str = "kong";
+const SERVICES: &str = "Kong/kong kong/db/schema/entities/services.lua";
+const NGINX: &str = "Kong/kong kong/templates/nginx_kong.lua";
+
+static META: SystemMeta = SystemMeta {
+    id: ID,
+    name: "Kong",
+    reads: "declarative configuration with `_format_version` (YAML, JSON): services, upstreams, routes",
+    marks: &["_format_version"],
+    defaults: &[
+        DefaultFigure { what: "services[].retries absent", value: "6 attempts (5 retries), at once", source: SERVICES },
+        DefaultFigure { what: "services[].retries: 0", value: "1 attempt", source: SERVICES },
+        DefaultFigure { what: "services[].read_timeout absent", value: "60 s for each try", source: SERVICES },
+        DefaultFigure {
+            what: "limit on all tries together",
+            value: "none; there is no such setting",
+            source: SERVICES,
+        },
+        DefaultFigure {
+            what: "what is retried",
+            value: "refused connections and timeouts, no HTTP status (nginx's `error timeout`)",
+            source: NGINX,
+        },
+        DefaultFigure {
+            what: "POST, PATCH, LOCK",
+            value: "not sent again once sent",
+            source: "nginx ngx_http_proxy_module, proxy_next_upstream",
+        },
+    ],
+};
+
+impl System for Kong {
+    fn meta(&self) -> &'static SystemMeta {
+        &META
+    }
+
+    fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
+        for (file, root) in unit.documents().filter(|(_, root)| root.get("_format_version").is_some()) {
+            Reader { file, root, ids: Ids::default() }.read(facts);
+        }
+    }
+
+    fn join(&self, facts: &mut Facts) {
+        upstreams::resolve(facts, ID);
+    }
+}
+
+struct Reader<'a> {
+    file: &'a SourceFile,
+    root: &'a Node,
+    ids: Ids,
+}
+
+impl<'a> Reader<'a> {
+    fn read(&mut self, facts: &mut Facts) {
+        for upstream in self.list("upstreams") {
+            facts.upstreams.extend(upstream_fact(upstream));
+        }
+        for service in self.list("services") {
+            if service.get("enabled").and_then(Node::as_bool) == Some(false) {
+                continue;
+            }
+            let to: Vec<HostRef> = host_of(service).into_iter().collect();
+            let opens = settings::opening(self.file, service);
+            if self.has_routes(service) {
+                facts.routes.push(RouteFact { from: self.gateway(), to: to.clone(), span: opens });
+            }
+            facts.layers.push(self.layer(service, to, opens));
+        }
+    }
+
+    fn list(&self, key: &str) -> impl Iterator<Item = &'a Node> + use<'a> {
+        self.root.get(key).map_or(&[][..], Node::items).iter().map(|n| &**n)
+    }
+
+    fn gateway(&self) -> GatewayName {
+        GatewayName::OfFile { file: self.file.id, system: ID }
+    }
+
+    /// Whether a route leads to the service, nested in it or in the list of routes.
+    fn has_routes(&self, service: &Node) -> bool {
+        let names: Vec<&str> = ["name", "id"].iter().filter_map(|k| service.get(k)?.as_str()).collect();
+        let refers = |route: &Node| {
+            let Some(to) = route.get("service") else { return false };
+            let to = to.get_any(&["name", "id"]).unwrap_or(to).as_str();
+            to.is_some_and(|to| names.contains(&to))
+        };
+        service.get("routes").is_some_and(|r| !r.items().is_empty()) || self.list("routes").any(refers)
+    }
+
+    fn layer(&mut self, service: &Node, to: Vec<HostRef>, opens: Span) -> Layer {
+        let title = service.get_any(&["name", "id", "host", "url"]).and_then(Node::as_str).unwrap_or("without a name");
+        let name = format!("Kong service {title}");
+        let count = service.entry("retries").filter(|e| !e.value.is_null());
+        let shared =
+            || self.root.at(&["_info", "defaults", "service"])?.entry("retries").filter(|e| !e.value.is_null());
+        let (attempts, reading, place, labels) = match (count, count.map_or_else(shared, |_| None)) {
+            (Some(entry), _) => (
+                settings::retries(entry),
+                format!("{} on {name}", settings::quote(entry)),
+                entry.value.span,
+                Vec::new(),
+            ),
+            (None, Some(entry)) => {
+                let label = format!("{}, the default that this file sets for its services", settings::quote(entry));
+                let reading = format!("{name}, with {} from `_info.defaults.service`", settings::quote(entry));
+                (settings::retries(entry), reading, opens, vec![(entry.value.span, label)])
+            }
+            (None, None) => {
+                let attempts = Setting::default(Attempts::Count(6), SERVICES);
+                (attempts, format!("{name}, which sets no `retries`"), opens, Vec::new())
+            }
+        };
+        Layer {
+            id: self.ids.next(format!("{ID}:service:{title}")),
+            system: ID,
+            kind: LayerKind::Gateway,
+            reading,
+            place,
+            opens,
+            component: None,
+            scope: Scope::Hops { from: Callers { gateways: vec![self.gateway()], mesh: false }, to, fallback: false },
+            asked_for: !attempts.is_default(),
+            attempts,
+            wait: Wait::None,
+            wait_place: None,
+            jitter: Setting::default(Jitter::None, NGINX),
+            retries: conditions(opens),
+            retry_after: Setting::default(false, NGINX),
+            methods: self.methods(service),
+            per_try: Some(per_try(service)),
+            overall: None,
+            budget: None,
+            labels,
+            advice: advice(),
+            copies: false,
+            stream: false,
+            confidence: Confidence::High,
+            name,
+        }
+    }
+
+    /// What may have been processed and is sent again. POST, PATCH and LOCK are repeated only when nothing was sent.
+    fn methods(&self, service: &Node) -> Methods {
+        let routes = service.get("routes").map_or(&[][..], Node::items);
+        let named: Option<Vec<Vec<String>>> = routes
+            .iter()
+            .map(|route| {
+                let methods = route.get("methods")?.items();
+                Some(methods.iter().filter_map(|m| m.as_str()).map(str::to_uppercase).collect())
+            })
+            .collect();
+        let safe = |m: &String| !matches!(m.as_str(), "POST" | "PATCH" | "LOCK");
+        let all = || ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].map(String::from).to_vec();
+        let mut methods: Vec<String> = match named {
+            Some(named) if !named.is_empty() => named.into_iter().flatten().filter(safe).collect(),
+            _ => all(),
+        };
+        methods.sort();
+        methods.dedup();
+        Methods::Only(methods)
+    }
+}
+
+/// nginx moves on after what it calls `error` and `timeout`; Kong never widens that.
+fn conditions(opens: Span) -> Conditions {
+    let modes = ModeSet::transport();
+    let pick = crate::model::Pick { modes, span: opens, text: "Kong's fixed conditions".to_string() };
+    Conditions { yes: modes, picks: vec![pick], ..Conditions::default() }
+}
+
+fn per_try(service: &Node) -> Setting<Duration> {
+    match service.get("read_timeout").filter(|n| !n.is_null()) {
+        Some(node) => match node.as_f64().and_then(duration::millis) {
+            Some(d) => Setting::written(d, node.span),
+            None => Setting::unknown("`read_timeout` is not a number here", Some(node.span)),
+        },
+        None => Setting::default(Duration::from_secs(60), SERVICES),
+    }
+}
+
+/// `url` is the short form of protocol, host, port and path.
+fn host_of(service: &Node) -> Option<HostRef> {
+    if let Some(node) = service.get("url").filter(|n| !n.is_null()) {
+        return settings::host(node.as_str()?, node.span, None);
+    }
+    let node = service.get("host")?;
+    let mut host = settings::host(node.as_str()?, node.span, None)?;
+    host.port = service.get("port").and_then(Node::as_int).and_then(|n| u16::try_from(n).ok()).or(host.port);
+    Some(host)
+}
+
+fn upstream_fact(upstream: &Node) -> Option<UpstreamFact> {
+    let name = upstream.get("name")?;
+    let targets = upstream.get("targets").map_or(&[][..], Node::items);
+    let to = targets.iter().filter_map(|t| {
+        let target = t.get("target").unwrap_or(t);
+        let weight = t.get("weight").and_then(Node::as_int);
+        (weight != Some(0)).then(|| settings::host(target.as_str()?, target.span, None)).flatten()
+    });
+    Some(UpstreamFact {
+        system: ID,
+        name: name.as_str()?.to_lowercase(),
+        namespace: None,
+        to: to.filter(|host| !settings::is_address(&host.name)).collect(),
+        budget: None,
+        span: name.span,
+    })
+}
+
+/// Kong has no setting for a wait, for statuses or for Retry-After.
+fn advice() -> Advice {
+    Advice { fewer: Some("set `retries: 0` on the service".to_string()), ..Advice::default() }
+}

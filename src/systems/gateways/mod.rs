@@ -1,0 +1,4 @@
+//! Gateways: proxies at the edge.
+
+pub mod envoy;
+pub mod kong;

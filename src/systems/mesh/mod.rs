@@ -1,0 +1,3 @@
+//! Service meshes: sidecars that retry.
+
+pub mod istio;

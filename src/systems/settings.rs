@@ -1,0 +1,168 @@
+//! What the systems share in reading settings: counts, durations, hosts, lists in a string, and where things open.
+
+use std::time::Duration;
+
+use crate::model::{Attempts, HostRef, Setting};
+use crate::source::{SourceFile, Span};
+use crate::syntax::{Entry, Node};
+
+/// Where an entry of a list, or a block, opens: its first key, with the value where both stand on one line; the brace,
+/// where the first key stands below it.
+pub(super) fn opening(file: &SourceFile, node: &Node) -> Span {
+    let first = node.entries().iter().find(|e| node.span.contains(e.key_span));
+    let line = |a: u32, b: u32| file.text.get(a as usize..b as usize).is_some_and(|t| !t.contains('\n'));
+    match first {
+        Some(e) if !line(node.span.start, e.key_span.start) => Span { end: node.span.start + 1, ..node.span },
+        Some(e) if e.value.scalar().is_some() && line(e.key_span.start, e.value.span.end) => node.span_to(e.value.span),
+        Some(e) => node.span_to(e.key_span),
+        None => node.span,
+    }
+}
+
+impl Node {
+    fn span_to(&self, last: Span) -> Span {
+        Span { end: last.end, ..self.span }
+    }
+}
+
+/// A count of retries, as attempts: one more. A number that is not whole, or a template, is unknown.
+pub(super) fn retries(entry: &Entry) -> Setting<Attempts> {
+    count(entry, 1)
+}
+
+/// A count of tries in all.
+pub(super) fn tries(entry: &Entry) -> Setting<Attempts> {
+    count(entry, 0)
+}
+
+fn count(entry: &Entry, more: u64) -> Setting<Attempts> {
+    let span = entry.value.span;
+    match entry.value.as_int() {
+        Some(n) => Setting::written(Attempts::Count(u64::try_from(n).unwrap_or(0).saturating_add(more).max(1)), span),
+        None => Setting::unknown(format!("`{}` is not a number here", entry.key), Some(span)),
+    }
+}
+
+/// `key: value` as it is read in a label: "`retries: 3`".
+pub(super) fn quote(entry: &Entry) -> String {
+    format!("`{}: {}`", entry.key, entry.value.as_str().unwrap_or_default())
+}
+
+/// A written duration; zero is none (`0s` lifts a limit).
+pub(super) fn limit(node: &Node, parse: impl Fn(&Node) -> Option<Duration>) -> Option<Setting<Duration>> {
+    match parse(node) {
+        Some(d) if d.is_zero() => None,
+        Some(d) => Some(Setting::written(d, node.span)),
+        None => Some(Setting::unknown("not a duration", Some(node.span))),
+    }
+}
+
+/// The parts of a comma list, blanks trimmed, empty ones left out, each with its own place where the text stands in
+/// the file as it is; else with that of the whole.
+pub(super) fn list(node: &Node) -> Vec<(&str, Span)> {
+    let Some(scalar) = node.scalar().filter(|_| !node.is_null()) else { return Vec::new() };
+    let mut at = 0;
+    let mut parts = Vec::new();
+    for raw in scalar.text.split(',') {
+        let part = raw.trim();
+        let start = at + (raw.len() - raw.trim_start().len());
+        at += raw.len() + 1;
+        if !part.is_empty() {
+            parts.push((part, within(node, start..start + part.len())));
+        }
+    }
+    parts
+}
+
+/// The place of a byte range of a scalar's text, where the text stands in the file as it is; else that of the scalar.
+pub(super) fn within(node: &Node, range: std::ops::Range<usize>) -> Span {
+    match node.scalar().and_then(|s| s.verbatim) {
+        Some(offset) => Span::new(node.span.file, offset as usize + range.start, offset as usize + range.end),
+        None => node.span,
+    }
+}
+
+/// The host of `scheme://user@host:port/path`, `host:port` or `host`. `None` where there is none, or a template in it.
+pub(super) fn host(text: &str, span: Span, namespace: Option<&str>) -> Option<HostRef> {
+    let text = text.trim();
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let (name, port) = match authority.rsplit_once(':') {
+        Some((name, port)) if !name.ends_with(':') && port.parse::<u16>().is_ok() => (name, port.parse().ok()),
+        _ => (authority, None),
+    };
+    let name = name.trim_matches(['[', ']']).trim_end_matches('.').to_lowercase();
+    let usual = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '|');
+    (!name.is_empty() && name.chars().all(usual)).then(|| HostRef {
+        name,
+        port,
+        namespace: namespace.map(str::to_string),
+        span,
+    })
+}
+
+/// Whether a host is written as an address.
+pub(super) fn is_address(name: &str) -> bool {
+    name.parse::<std::net::IpAddr>().is_ok()
+}
+
+/// `path` seen from the folder of `file`, without `./` and `..`: `deploy/compose.yaml` and `../web` give `web`.
+/// `None` for what leaves the working directory, absolute paths and variables.
+pub(super) fn beside(file: &str, path: &str) -> Option<String> {
+    if path.starts_with(['/', '~', '$']) || path.contains("://") || path.contains('$') {
+        return None;
+    }
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// Names made unique: a second `orders` becomes `orders#2`.
+#[derive(Debug, Default)]
+pub(super) struct Ids(std::collections::BTreeMap<String, u32>);
+
+impl Ids {
+    /// The id for this name.
+    pub(super) fn next(&mut self, name: String) -> std::sync::Arc<str> {
+        let n = self.0.entry(name.clone()).or_default();
+        *n += 1;
+        if *n == 1 { name.into() } else { format!("{name}#{n}").into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::FileId;
+
+    #[test]
+    fn hosts() {
+        let at = Span::start_of(FileId(0));
+        let name = |text| host(text, at, None).map(|h| (h.name, h.port));
+        assert_eq!(name("http://Orders.shop:8080/v1?x"), Some(("orders.shop".into(), Some(8080))));
+        assert_eq!(name("orders"), Some(("orders".into(), None)));
+        assert_eq!(name("tcp://u:p@db:5432"), Some(("db".into(), Some(5432))));
+        assert_eq!(name("[::1]:80"), Some(("::1".into(), Some(80))));
+        assert_eq!(name("http://${HOST}:80"), None);
+        assert_eq!(name("http://"), None);
+    }
+
+    #[test]
+    fn paths_beside_a_file() {
+        assert_eq!(beside("deploy/compose.yaml", "./envoy.yaml").as_deref(), Some("deploy/envoy.yaml"));
+        assert_eq!(beside("deploy/compose.yaml", "..").as_deref(), Some(""));
+        assert_eq!(beside("compose.yaml", "../web"), None);
+        assert_eq!(beside("compose.yaml", "/etc/hosts"), None);
+        assert_eq!(beside("compose.yaml", "${DIR}/x"), None);
+    }
+}

@@ -1,0 +1,57 @@
+//! Names that one file of a system gives to groups of hosts, and another uses.
+
+use crate::facts::{Facts, UpstreamFact};
+use crate::model::{GatewayName, HostRef, Scope};
+
+/// Puts the hosts of `system`'s upstreams where its layers and routes name the upstream, and their budgets on the
+/// layers. The upstreams are gone afterwards.
+pub(super) fn resolve(facts: &mut Facts, system: &'static str) {
+    let (mine, rest) = std::mem::take(&mut facts.upstreams).into_iter().partition(|u| u.system == system);
+    facts.upstreams = rest;
+    let mine = Upstreams(mine);
+    for layer in facts.layers.iter_mut().filter(|l| l.system == system) {
+        let Scope::Hops { to, .. } = &mut layer.scope else { continue };
+        if layer.budget.is_none() {
+            layer.budget = to.iter().flat_map(|host| mine.of(host)).find_map(|u| u.budget.clone());
+        }
+        *to = mine.hosts(to);
+    }
+    for route in &mut facts.routes {
+        if matches!(route.from, GatewayName::OfFile { system: of, .. } if of == system) {
+            route.to = mine.hosts(&route.to);
+        }
+    }
+}
+
+struct Upstreams(Vec<UpstreamFact>);
+
+impl Upstreams {
+    /// The upstreams that a name means: those of its own file, else those of every file (alternatives).
+    fn of(&self, host: &HostRef) -> Vec<&UpstreamFact> {
+        let named: Vec<&UpstreamFact> =
+            self.0.iter().filter(|u| u.name == host.name && same_namespace(u, host)).collect();
+        let here: Vec<&UpstreamFact> = named.iter().copied().filter(|u| u.span.file == host.span.file).collect();
+        if here.is_empty() { named } else { here }
+    }
+
+    fn hosts(&self, names: &[HostRef]) -> Vec<HostRef> {
+        let mut out: Vec<HostRef> = Vec::new();
+        for name in names {
+            let hosts: Vec<HostRef> = self.of(name).into_iter().flat_map(|u| u.to.iter().cloned()).collect();
+            let hosts = if hosts.is_empty() { vec![name.clone()] } else { hosts };
+            for host in hosts {
+                if !out.iter().any(|o| (&o.name, o.port, &o.namespace) == (&host.name, host.port, &host.namespace)) {
+                    out.push(host);
+                }
+            }
+        }
+        out
+    }
+}
+
+fn same_namespace(upstream: &UpstreamFact, host: &HostRef) -> bool {
+    match (&upstream.namespace, &host.namespace) {
+        (Some(a), Some(b)) => a == b,
+        _ => true,
+    }
+}

@@ -8,7 +8,7 @@ use crate::model::{
     ModeSet, Scope, Setting, Wait,
 };
 use crate::source::{SourceFile, Span};
-use crate::syntax::Node;
+use crate::syntax::{Entry, Node};
 use crate::systems::settings::{self, Ids};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, upstreams};
 
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
             retries: conditions(opens),
             retry_after: Setting::default(false, NGINX),
             methods: self.methods(service),
-            per_try: Some(per_try(service)),
+            per_try: Some(self.per_try(service)),
             overall: None,
             budget: None,
             labels,
@@ -154,6 +154,22 @@ impl<'a> Reader<'a> {
             stream: false,
             confidence: Confidence::High,
             name,
+        }
+    }
+
+    /// What decK writes into every service of this file that says nothing itself.
+    fn shared(&self, key: &str) -> Option<&'a Entry> {
+        self.root.at(&["_info", "defaults", "service"])?.entry(key).filter(|e| !e.value.is_null())
+    }
+
+    fn per_try(&self, service: &Node) -> Setting<Duration> {
+        let own = service.get("read_timeout").filter(|n| !n.is_null());
+        match own.or(self.shared("read_timeout").map(|e| &*e.value)) {
+            Some(node) => match node.as_f64().and_then(duration::millis) {
+                Some(d) => Setting::written(d, node.span),
+                None => Setting::unknown("`read_timeout` is not a number here", Some(node.span)),
+            },
+            None => Setting::default(Duration::from_secs(60), SERVICES),
         }
     }
 
@@ -184,16 +200,6 @@ fn conditions(opens: Span) -> Conditions {
     let modes = ModeSet::transport();
     let pick = crate::model::Pick { modes, span: opens, text: "Kong's fixed conditions".to_string() };
     Conditions { yes: modes, picks: vec![pick], ..Conditions::default() }
-}
-
-fn per_try(service: &Node) -> Setting<Duration> {
-    match service.get("read_timeout").filter(|n| !n.is_null()) {
-        Some(node) => match node.as_f64().and_then(duration::millis) {
-            Some(d) => Setting::written(d, node.span),
-            None => Setting::unknown("`read_timeout` is not a number here", Some(node.span)),
-        },
-        None => Setting::default(Duration::from_secs(60), SERVICES),
-    }
 }
 
 /// `url` is the short form of protocol, host, port and path.

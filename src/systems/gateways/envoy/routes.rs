@@ -29,9 +29,20 @@ struct Repeated<'a> {
     title: String,
     id: String,
     to: Vec<HostRef>,
-    overall: Option<Setting<Duration>>,
+    /// Each route's limit on all tries.
+    overall: Vec<Option<Setting<Duration>>>,
     hedges: bool,
     methods: Vec<Option<Vec<String>>>,
+}
+
+impl Repeated<'_> {
+    /// One more route that has the same policy from its virtual host.
+    fn add(&mut self, other: Self) {
+        self.to.extend(other.to);
+        self.overall.extend(other.overall);
+        self.hedges |= other.hedges;
+        self.methods.extend(other.methods);
+    }
 }
 
 impl<'a> Reader<'a> {
@@ -51,15 +62,13 @@ impl<'a> Reader<'a> {
 
     fn virtual_host(&mut self, host: &Node, title: &str, id: &str, facts: &mut Facts) {
         let shared = entry(host, "retry_policy");
-        // One layer for each limit on all tries: the rest of a shared policy is the same on every route.
-        let mut inherited: Vec<Repeated<'_>> = Vec::new();
+        let mut inherited: Option<Repeated<'_>> = None;
         for route in items(host, "routes") {
             let Some(action) = route.get("route") else { continue };
             let to = self.upstreams(action);
             let opens = settings::opening(self.file, route);
             facts.routes.push(RouteFact { from: self.gateway(), to: to.clone(), span: opens });
             let path = path(route);
-            let hedges = [action, host].iter().find_map(|n| get(n, "hedge_policy")).is_some_and(hedges);
             let own = self.cluster_policy(action).or_else(|| entry(action, "retry_policy"));
             let Some(policy) = own.or(shared) else { continue };
             if let Some(header) = get(action, "cluster_header").filter(|_| to.is_empty()) {
@@ -74,33 +83,23 @@ impl<'a> Reader<'a> {
                 title: format!("route {path} of virtual host {title}"),
                 id: format!("{ID}:route:{id}:{path}"),
                 to,
-                overall: overall(action),
-                hedges,
+                overall: vec![overall(action)],
+                hedges: [action, host].iter().find_map(|n| get(n, "hedge_policy")).is_some_and(hedges),
                 methods: vec![route_methods(route)],
             };
-            if own.is_some() {
-                facts.layers.push(self.layer(repeated));
-            } else {
-                let same = |r: &&mut Repeated<'_>| {
-                    (r.overall.as_ref().map(Setting::value), r.hedges)
-                        == (repeated.overall.as_ref().map(Setting::value), hedges)
-                };
-                match inherited.iter_mut().find(same) {
-                    Some(r) => {
-                        r.to.extend(repeated.to);
-                        r.methods.extend(repeated.methods);
-                    }
-                    None => inherited.push(Repeated {
+            match &mut inherited {
+                _ if own.is_some() => facts.layers.push(self.layer(repeated)),
+                Some(all) => all.add(repeated),
+                None => {
+                    inherited = Some(Repeated {
                         title: format!("virtual host {title}"),
                         id: format!("{ID}:virtual-host:{id}"),
                         ..repeated
-                    }),
+                    });
                 }
             }
         }
-        for repeated in inherited {
-            facts.layers.push(self.layer(repeated));
-        }
+        facts.layers.extend(inherited.map(|repeated| self.layer(repeated)));
     }
 
     fn gateway(&self) -> GatewayName {
@@ -123,7 +122,10 @@ impl<'a> Reader<'a> {
         let Repeated { policy: key, title, id, mut to, overall, hedges, methods } = repeated;
         let mut seen = std::collections::BTreeSet::new();
         to.retain(|h| seen.insert((h.name.clone(), h.port)));
-        let policy: Policy = policy::read(key, overall.as_ref(), hedges);
+        // Of routes with different limits the longest says whether one on each try can matter, the shortest cuts tries off.
+        let longest = overall.iter().max_by_key(|o| o.as_ref().map_or(Some(Duration::MAX), |s| s.value().copied()));
+        let shortest = overall.iter().flatten().min_by_key(|s| s.value().copied().unwrap_or(Duration::MAX)).cloned();
+        let policy: Policy = policy::read(key, longest.and_then(Option::as_ref), hedges);
         let name = format!("Envoy {title}");
         let opens: Span = key.key_span;
         Layer {
@@ -145,7 +147,7 @@ impl<'a> Reader<'a> {
             retry_after: policy.retry_after,
             methods: narrow(policy.methods, methods),
             per_try: policy.per_try,
-            overall,
+            overall: shortest,
             budget: None,
             labels: Vec::new(),
             advice: advice(),

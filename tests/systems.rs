@@ -1,0 +1,81 @@
+//! What each system reads from its fixture folder, one line a layer, and the figures that hold by default.
+
+#[path = "systems/defaults.rs"]
+mod defaults;
+#[path = "systems/render.rs"]
+mod render;
+
+use std::sync::Arc;
+
+use retrylint::facts::Facts;
+use retrylint::source::{FileId, SourceFile, Sources};
+use retrylint::syntax::{Parsed, yaml};
+use retrylint::systems::{self, Part, Unit, Versions};
+
+/// The facts of some files, joined.
+pub fn read(files: Vec<(String, String)>, versions: &Versions) -> (Sources, Facts) {
+    let mut sources = Sources::default();
+    for (i, (path, text)) in files.into_iter().enumerate() {
+        sources.insert(SourceFile { id: FileId(i as u32), path: path.into(), text: text.into() });
+    }
+    let all: Vec<SourceFile> = sources.iter().cloned().collect();
+    let parsed: Vec<Parsed> = all.iter().map(parse).collect();
+    let paths: Vec<&str> = all.iter().map(|f| &*f.path).collect();
+    let mut facts = Facts::default();
+    for unit in systems::units(&paths) {
+        let parts = unit.into_iter().map(|i| Part { file: &all[i], parsed: &parsed[i] }).collect();
+        facts.append(systems::extract(&Unit { parts }, versions));
+    }
+    systems::join(&mut facts);
+    (sources, facts)
+}
+
+fn parse(file: &SourceFile) -> Parsed {
+    let parsed = yaml::parse(file);
+    assert_eq!(parsed.errors, [], "{}", file.path);
+    parsed
+}
+
+fn fixture(system: &str) -> String {
+    let folder = format!("{}/fixtures/{system}", env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<(String, String)> = walkdir::WalkDir::new(&folder)
+        .into_iter()
+        .map(Result::unwrap)
+        .filter(|e| e.file_type().is_file())
+        .map(|e| {
+            let path = e.path().strip_prefix(&folder).unwrap().to_string_lossy().into_owned();
+            (path, std::fs::read_to_string(e.path()).unwrap())
+        })
+        .collect();
+    files.sort();
+    let (sources, facts) = read(files, &Versions::default());
+    render::facts(&sources, &facts)
+}
+
+macro_rules! fixtures {
+    ($($name:ident)*) => { $(
+        #[test]
+        fn $name() {
+            insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+                insta::assert_snapshot!(stringify!($name), fixture(stringify!($name)));
+            });
+        }
+    )* };
+}
+
+fixtures! { kong envoy }
+
+#[test]
+fn every_system_has_a_fixture_and_marks_that_its_fixture_holds() {
+    for system in systems::all() {
+        let meta = system.meta();
+        let folder = format!("{}/fixtures/{}", env!("CARGO_MANIFEST_DIR"), meta.id);
+        let texts: Vec<Arc<str>> = walkdir::WalkDir::new(&folder)
+            .into_iter()
+            .map(|e| e.unwrap_or_else(|e| panic!("{}: {e}", meta.id)))
+            .filter(|e| e.file_type().is_file())
+            .map(|e| std::fs::read_to_string(e.path()).unwrap().into())
+            .collect();
+        assert!(meta.marks.iter().any(|mark| texts.iter().any(|t| t.contains(mark))), "{}", meta.id);
+    }
+}

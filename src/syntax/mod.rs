@@ -1,9 +1,27 @@
 //! Texts to trees. Parsers never fail and never do I/O: they return what they could read and what they could not.
 
+#[cfg(test)]
+mod dump;
+pub mod json;
+pub mod properties;
+pub mod toml;
 pub mod tree;
 pub mod yaml;
 
 pub use tree::{Comment, Entry, Node, Parsed, Scalar, SyntaxError, Value, relaxed};
+
+use crate::source::SourceFile;
+
+/// Reads a settings file. Rust and SQL have no tree here: their readers stand with what they read.
+pub fn parse(syntax: Syntax, file: &SourceFile) -> Parsed {
+    match syntax {
+        Syntax::Yaml => yaml::parse(file),
+        Syntax::Json => json::parse(file),
+        Syntax::Toml => toml::parse(file),
+        Syntax::Properties => properties::parse(file),
+        Syntax::Rust | Syntax::Sql => Parsed::default(),
+    }
+}
 
 /// The syntaxes with a reader here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

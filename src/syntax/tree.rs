@@ -122,11 +122,23 @@ impl Node {
         self.scalar().filter(|_| !self.is_null()).map(|s| &*s.text)
     }
 
-    /// A whole number, quoted or not (annotations and properties quote theirs).
+    /// A whole number, quoted or not (annotations and properties quote theirs); unquoted also `0x1F`, `0o17`, `0b1`.
     pub fn as_int(&self) -> Option<i64> {
         let text = self.as_str()?.trim();
         let text = text.strip_prefix('+').unwrap_or(text);
-        text.parse().ok().or_else(|| text.replace('_', "").parse().ok())
+        if let Ok(number) = text.parse() {
+            return Some(number);
+        }
+        let (sign, digits) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
+        let (radix, digits) = [("0x", 16), ("0X", 16), ("0o", 8), ("0b", 2)]
+            .iter()
+            .find_map(|(prefix, radix)| Some((*radix, digits.strip_prefix(prefix)?)))
+            .filter(|_| self.scalar().is_some_and(|s| s.plain))
+            .unwrap_or((10, digits));
+        if !digits.starts_with(|c: char| c.is_ascii_hexdigit()) {
+            return None;
+        }
+        i64::from_str_radix(&format!("{sign}{}", digits.replace('_', "")), radix).ok()
     }
 
     /// A number, quoted or not.
@@ -200,3 +212,16 @@ pub struct SyntaxError {
 
 /// Nesting deeper than this is refused: no real settings reach it, and dropping or walking a deeper tree could exhaust a stack.
 pub const MAX_DEPTH: usize = 256;
+
+/// A file with more values than this is refused: it holds data, not settings, and its tree would take many times its size.
+pub const MAX_VALUES: usize = 1_000_000;
+
+pub(super) const TOO_DEEP: &str = "nested deeper than 256 levels";
+pub(super) const TOO_MANY: &str = "holds more than 1,000,000 values: data, not settings";
+const _: () = assert!(MAX_DEPTH == 256 && MAX_VALUES == 1_000_000);
+
+/// The part of `range` that lies in `text`, on character boundaries: places that other parsers report.
+pub(super) fn within(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
+    let floor = |at: usize| (0..=at.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+    floor(range.start)..floor(range.end.max(range.start))
+}

@@ -9,7 +9,7 @@ mod source;
 use granit_parser::{ErrorKind, Event, Parser, ScanError, options};
 
 use self::build::{Builder, Refusal};
-use super::tree::{Comment, MAX_DEPTH, Parsed, SyntaxError};
+use super::tree::{Comment, MAX_DEPTH, Parsed, SyntaxError, TOO_DEEP, TOO_MANY};
 use crate::source::SourceFile;
 
 /// Reads a YAML stream. Aliases share their anchor's node and keep its spans.
@@ -42,8 +42,12 @@ pub fn parse(file: &SourceFile) -> Parsed {
             },
             Err(error) => scan_error(file, &error),
         };
+        let is_last = problem.message == TOO_MANY;
         out.errors.push(problem);
         builder.abandon();
+        if is_last {
+            break;
+        }
         match parser.proceed_next_document() {
             Ok(_) => {}
             Err(error) => {
@@ -63,7 +67,7 @@ fn scan_error(file: &SourceFile, error: &ScanError) -> SyntaxError {
     let next = file.text.get(start..).and_then(|rest| rest.chars().next()).filter(|c| !matches!(c, '\n' | '\r'));
     let end = start + next.map_or(0, char::len_utf8);
     let message = match error.kind() {
-        ErrorKind::RecursionLimitExceeded => build::TOO_DEEP.into(),
+        ErrorKind::RecursionLimitExceeded => TOO_DEEP.into(),
         _ => format!("not valid YAML: {}", error.info()),
     };
     SyntaxError { span: file.span(start..end), message }

@@ -8,17 +8,13 @@ use granit_parser::{Event, ScalarStyle, Span as RawSpan, StructureStyle, Tag};
 
 use super::{merge, source};
 use crate::source::SourceFile;
-use crate::syntax::tree::{Entry, MAX_DEPTH, Node, Scalar, SyntaxError, Value};
+use crate::syntax::tree::{Entry, MAX_DEPTH, MAX_VALUES, Node, Scalar, SyntaxError, TOO_DEEP, TOO_MANY, Value};
 
 /// Why a document is not built.
 pub(super) struct Refusal {
     pub(super) range: Range<usize>,
     pub(super) message: String,
 }
-
-/// What is said of nesting beyond [`MAX_DEPTH`].
-pub(super) const TOO_DEEP: &str = "nested deeper than 256 levels";
-const _: () = assert!(MAX_DEPTH == 256);
 
 /// A finished node with what its surroundings need to know.
 #[derive(Clone)]
@@ -64,13 +60,15 @@ pub(super) struct Builder<'f> {
     anchors: BTreeMap<usize, Built>,
     /// What aliases may still add, for the whole file.
     budget: u64,
+    /// How many values were read in the whole file.
+    values: usize,
 }
 
 impl<'f> Builder<'f> {
     /// A builder whose aliases may expand the file to about ten times its size, and small files to 1 MiB.
     pub(super) fn new(file: &'f SourceFile) -> Self {
         let budget = (file.text.len() as u64).saturating_mul(10).saturating_add(1 << 20);
-        Self { file, stack: Vec::new(), root: None, anchors: BTreeMap::new(), budget }
+        Self { file, stack: Vec::new(), root: None, anchors: BTreeMap::new(), budget, values: 0 }
     }
 
     /// Takes an event in; returns a document when it ends. What does not spoil the document goes to `errors`.
@@ -81,6 +79,10 @@ impl<'f> Builder<'f> {
         errors: &mut Vec<SyntaxError>,
     ) -> Result<Option<Arc<Node>>, Refusal> {
         let range = span.byte_range().unwrap_or_default();
+        self.values += usize::from(event.is_node());
+        if self.values > MAX_VALUES {
+            return Err(Refusal { range, message: TOO_MANY.into() });
+        }
         match event {
             Event::DocumentStart(..) => self.abandon(),
             Event::DocumentEnd => {

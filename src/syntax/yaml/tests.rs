@@ -1,59 +1,13 @@
 #![allow(clippy::string_slice)] // Slices of texts written here.
 
 use super::*;
-use crate::source::FileId;
-use crate::syntax::tree::{Node, Value};
-
-fn file(text: &str) -> SourceFile {
-    SourceFile { id: FileId(0), path: "a.yaml".into(), text: text.into() }
-}
-
-/// Every node as `path = kind "text" «source»`.
-fn dump(text: &str) -> String {
-    let file = file(text);
-    let parsed = parse(&file);
-    let mut out = String::new();
-    for (i, document) in parsed.documents.iter().enumerate() {
-        show(&file, &format!("{i}"), document, &mut out);
-    }
-    for comment in &parsed.comments {
-        out += &format!("comment {:?} «{}»\n", comment.text, &file.text[comment.span.range()]);
-    }
-    for error in &parsed.errors {
-        out += &format!("error {} {}..{}\n", error.message, error.span.start, error.span.end);
-    }
-    out
-}
-
-fn show(file: &SourceFile, path: &str, node: &Node, out: &mut String) {
-    let source = file.text[node.span.range()].replace('\n', "⏎").replace('\r', "␍");
-    let tag = node.tag.as_ref().map(|t| format!(" {t}")).unwrap_or_default();
-    match &node.value {
-        Value::Scalar(s) => {
-            let plain = if s.plain { "plain" } else { "text" };
-            let verbatim = s.verbatim.map(|v| format!(" @{v}")).unwrap_or_default();
-            *out += &format!("{path} = {plain}{tag} {:?} «{source}»{verbatim}\n", s.text);
-        }
-        Value::List(items) => {
-            *out += &format!("{path} list{tag} «{source}»\n");
-            for (i, item) in items.iter().enumerate() {
-                show(file, &format!("{path}[{i}]"), item, out);
-            }
-        }
-        Value::Map(entries) => {
-            *out += &format!("{path} map{tag} «{source}»\n");
-            for entry in entries {
-                let key = &file.text[entry.key_span.range()];
-                show(file, &format!("{path}.{}({key})", entry.key), &entry.value, out);
-            }
-        }
-    }
-}
+use crate::syntax::dump::{dump, file};
+use crate::syntax::tree::SyntaxError;
 
 #[test]
 fn spans_cover_values_and_no_blank_lines_or_comments_after_them() {
     let text = "a: 1\nb:\n  - x\n  - y: 2\n    z: 'q'\n\n# c\n\nc:   \n\nd: |\n  one\n  two\n\n# after\ne: >-\n  f\n\n";
-    insta::assert_snapshot!(dump(text), @r#"
+    insta::assert_snapshot!(dump(parse, text), @r#"
     0 map «a: 1⏎b:⏎  - x⏎  - y: 2⏎    z: 'q'⏎⏎# c⏎⏎c:   ⏎⏎d: |⏎  one⏎  two⏎⏎# after⏎e: >-⏎  f»
     0.a(a) = plain "1" «1» @3
     0.b(b) list «- x⏎  - y: 2⏎    z: 'q'»
@@ -72,7 +26,7 @@ fn spans_cover_values_and_no_blank_lines_or_comments_after_them() {
 #[test]
 fn indentless_sequences_start_at_their_first_dash() {
     let text = "a:\n- 1\n-\n- 3\nx: &l !t # c\n# - no\n- # c\n  1\nb:\n  -   - 1\n      - 2\n? - p\n: - q\n";
-    insta::assert_snapshot!(dump(text), @r#"
+    insta::assert_snapshot!(dump(parse, text), @r#"
     0 map «a:⏎- 1⏎-⏎- 3⏎x: &l !t # c⏎# - no⏎- # c⏎  1⏎b:⏎  -   - 1⏎      - 2⏎? - p⏎: - q»
     0.a(a) list «- 1⏎-⏎- 3»
     0.a(a)[0] = plain "1" «1» @5
@@ -95,7 +49,7 @@ fn indentless_sequences_start_at_their_first_dash() {
 #[test]
 fn aliases_keep_the_places_of_their_anchor() {
     let text = "b: &x\n  - &y k\nc: *x\n*y : v\nd: &z\ne: *z\n";
-    insta::assert_snapshot!(dump(text), @r#"
+    insta::assert_snapshot!(dump(parse, text), @r#"
     0 map «b: &x⏎  - &y k⏎c: *x⏎*y : v⏎d: &z⏎e: *z»
     0.b(b) list «- &y k»
     0.b(b)[0] = plain "k" «k» @13
@@ -110,7 +64,7 @@ fn aliases_keep_the_places_of_their_anchor() {
 #[test]
 fn keys_can_be_anything() {
     let text = "? [p, q]\n: r\n? {a: 1}\n? bare\n: x\n: nothing\n? last\n";
-    insta::assert_snapshot!(dump(text), @r#"
+    insta::assert_snapshot!(dump(parse, text), @r#"
     0 map «? [p, q]⏎: r⏎? {a: 1}⏎? bare⏎: x⏎: nothing⏎? last»
     0.[p, q]([p, q]) = plain "r" «r» @11
     0.{a: 1}({a: 1}) = plain "" «» @21
@@ -123,7 +77,7 @@ fn keys_can_be_anything() {
 #[test]
 fn merge_keys_bring_what_is_not_there() {
     let text = "a: &a {k: 1, l: 2}\nb: &b\n  <<: *a\n  k: 3\nc: {<<: [*a, {m: 5, l: 6}], z: }\nd: {<<: *b}\ne: {'<<': *a}\nf: {<<: 1}\n";
-    insta::assert_snapshot!(dump(text), @r#"
+    insta::assert_snapshot!(dump(parse, text), @r#"
     0 map «a: &a {k: 1, l: 2}⏎b: &b⏎  <<: *a⏎  k: 3⏎c: {<<: [*a, {m: 5, l: 6}], z: }⏎d: {<<: *b}⏎e: {'<<': *a}⏎f: {<<: 1}»
     0.a(a) map «{k: 1, l: 2}»
     0.a(a).k(k) = plain "1" «1» @10
@@ -152,7 +106,7 @@ fn merge_keys_bring_what_is_not_there() {
 #[test]
 fn tags_decide_what_a_text_means_and_foreign_ones_are_kept() {
     let text = "d: !Ref x\ne: !Sub [a, !GetAtt b.c]\nf: !!str 3\ng: !!int '3'\nh: ! 4\ni: !!str\nj: !Foo\n  k: v\nk: !!set {a}\n";
-    insta::assert_snapshot!(dump(text), @r#"
+    insta::assert_snapshot!(dump(parse, text), @r#"
     0 map «d: !Ref x⏎e: !Sub [a, !GetAtt b.c]⏎f: !!str 3⏎g: !!int '3'⏎h: ! 4⏎i: !!str⏎j: !Foo⏎  k: v⏎k: !!set {a}»
     0.d(d) = plain !Ref "x" «x» @8
     0.e(e) list !Sub «[a, !GetAtt b.c]»
@@ -172,7 +126,7 @@ fn tags_decide_what_a_text_means_and_foreign_ones_are_kept() {
 #[test]
 fn byte_order_mark_and_carriage_returns() {
     let text = "\u{feff}# head\r\na: 1\r\nb: |\r\n  x\r\n  y\r\nc: \"q\"\r\nd:\r\n- 1\r\n";
-    insta::assert_snapshot!(dump(text), @r#"
+    insta::assert_snapshot!(dump(parse, text), @r#"
     0 map «a: 1␍⏎b: |␍⏎  x␍⏎  y␍⏎c: "q"␍⏎d:␍⏎- 1»
     0.a(a) = plain "1" «1» @14
     0.b(b) = text "x\ny\n" «|␍⏎  x␍⏎  y»
@@ -186,7 +140,7 @@ fn byte_order_mark_and_carriage_returns() {
 #[test]
 fn a_broken_document_leaves_its_neighbours() {
     let text = "a: [1\n---\nb: 2\n...\n---\nc: *no\n--- &r\nd: *r\n---\n- a\n  \"b\n---\nlast: 1";
-    insta::assert_snapshot!(dump(text), @r#"
+    insta::assert_snapshot!(dump(parse, text), @r#"
     0 map «b: 2»
     0.b(b) = plain "2" «2» @13
     1 map «c: *no»
@@ -204,7 +158,7 @@ fn a_broken_document_leaves_its_neighbours() {
 #[test]
 fn quoted_and_block_scalars() {
     let text = "a: 'it''s'\nb: \"x\\ty\"\nc: multi\n  line\nd: \"a\n  b\"\ne: |2\n    deep\n  x\nf: !!str | # a | b\n  one\ng: |+\n  k\n\n\nh|: >1-\n\n  i\n";
-    insta::assert_snapshot!(dump(text), @r#"
+    insta::assert_snapshot!(dump(parse, text), @r#"
     0 map «a: 'it''s'⏎b: "x\ty"⏎c: multi⏎  line⏎d: "a⏎  b"⏎e: |2⏎    deep⏎  x⏎f: !!str | # a | b⏎  one⏎g: |+⏎  k⏎⏎⏎h|: >1-⏎⏎  i»
     0.a(a) = text "it's" «'it''s'»
     0.b(b) = text "x\ty" «"x\ty"»
@@ -220,12 +174,12 @@ fn quoted_and_block_scalars() {
 
 #[test]
 fn streams_without_content() {
-    assert_eq!(dump(""), "");
-    assert_eq!(dump("\u{feff}"), "");
-    assert_eq!(dump("\n\n"), "");
-    assert_eq!(dump("# only\n"), "comment \" only\" «# only»\n");
-    assert_eq!(dump("---\n"), "0 = plain \"\" «» @3\n");
-    assert_eq!(dump("---\n---\n"), "0 = plain \"\" «» @3\n1 = plain \"\" «» @7\n");
+    assert_eq!(dump(parse, ""), "");
+    assert_eq!(dump(parse, "\u{feff}"), "");
+    assert_eq!(dump(parse, "\n\n"), "");
+    assert_eq!(dump(parse, "# only\n"), "comment \" only\" «# only»\n");
+    assert_eq!(dump(parse, "---\n"), "0 = plain \"\" «» @3\n");
+    assert_eq!(dump(parse, "---\n---\n"), "0 = plain \"\" «» @3\n1 = plain \"\" «» @7\n");
 }
 
 #[test]
@@ -239,17 +193,17 @@ fn duplicate_keys_stay_in_order_and_the_last_counts() {
 
 #[test]
 fn tabs_and_nul_are_errors_with_a_place() {
-    insta::assert_snapshot!(dump("a:\tb\nc:\n\t- d\n---\nok: 1\n"), @r#"
+    insta::assert_snapshot!(dump(parse, "a:\tb\nc:\n\t- d\n---\nok: 1\n"), @r#"
     0 map «ok: 1»
     0.ok(ok) = plain "1" «1» @21
     error not valid YAML: tabs disallowed within this context (block indentation) 9..10
     "#);
-    insta::assert_snapshot!(dump("a: 1\u{0}\nb: 2\n"), @r"error not valid YAML: unexpected character: `\u{0}' 4..5");
+    insta::assert_snapshot!(dump(parse, "a: 1\u{0}\nb: 2\n"), @r"error not valid YAML: unexpected character: `\u{0}' 4..5");
 }
 
 #[test]
 fn wide_characters_count_in_bytes() {
-    insta::assert_snapshot!(dump("한: 재시도 # 注释\nb: ラ\n"), @r#"
+    insta::assert_snapshot!(dump(parse, "한: 재시도 # 注释\nb: ラ\n"), @r#"
     0 map «한: 재시도 # 注释⏎b: ラ»
     0.한(한) = plain "재시도" «재시도» @5
     0.b(b) = plain "ラ" «ラ» @27

@@ -1,0 +1,169 @@
+//! The lines of a .properties file: comments, keys and values, escapes resolved.
+
+use std::ops::Range;
+
+use crate::source::SourceFile;
+use crate::syntax::tree::{Comment, SyntaxError};
+
+/// A key and its value.
+pub(super) struct Line {
+    pub(super) key: String,
+    pub(super) key_range: Range<usize>,
+    /// The value without blanks after it: Java keeps them, but no setting means them.
+    pub(super) value: String,
+    /// From the first to the last byte of the value, blanks after it left out.
+    pub(super) value_range: Range<usize>,
+    /// Whether the value stands in the file as it is.
+    pub(super) is_verbatim: bool,
+}
+
+/// All lines, in the order of the file.
+pub(super) fn lines(file: &SourceFile, comments: &mut Vec<Comment>, errors: &mut Vec<SyntaxError>) -> Vec<Line> {
+    let mut lexer = Lexer { file, text: &file.text, at: 0, errors };
+    if file.text.starts_with('\u{feff}') {
+        lexer.at = '\u{feff}'.len_utf8();
+    }
+    let mut out = Vec::new();
+    loop {
+        lexer.skip(|c| is_blank(c) || is_break(c));
+        match lexer.peek() {
+            None => return out,
+            Some('#' | '!') => {
+                let start = lexer.at;
+                lexer.skip(|c| !is_break(c));
+                let text = file.text.get(start + 1..lexer.at).unwrap_or("").into();
+                comments.push(Comment { span: file.span(start..lexer.at), text });
+            }
+            Some(_) => out.push(lexer.line()),
+        }
+    }
+}
+
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\u{c}')
+}
+
+fn is_break(c: char) -> bool {
+    matches!(c, '\n' | '\r')
+}
+
+struct Lexer<'f, 'e> {
+    file: &'f SourceFile,
+    text: &'f str,
+    at: usize,
+    errors: &'e mut Vec<SyntaxError>,
+}
+
+impl Lexer<'_, '_> {
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn skip(&mut self, wanted: impl Fn(char) -> bool) {
+        self.at += self.rest().find(|c| !wanted(c)).unwrap_or(self.rest().len());
+    }
+
+    fn line(&mut self) -> Line {
+        let start = self.at;
+        let (key, _) = self.read(|c| matches!(c, '=' | ':') || is_blank(c));
+        let key_range = start..self.at;
+        self.skip_blanks();
+        if matches!(self.peek(), Some('=' | ':')) {
+            self.at += 1;
+            self.skip_blanks();
+        }
+        let start = self.at;
+        let (mut value, is_verbatim) = self.read(|_| false);
+        let written = self.text.get(start..self.at).unwrap_or("");
+        let value_range = start..start + written.trim_end_matches(is_blank).len();
+        value.truncate(value.len().saturating_sub(self.at - value_range.end));
+        Line { key, key_range, value, value_range, is_verbatim }
+    }
+
+    /// Blanks, and line ends that a backslash takes away.
+    fn skip_blanks(&mut self) {
+        loop {
+            self.skip(is_blank);
+            match self.continuation() {
+                Some(length) => self.at += length,
+                None => return,
+            }
+        }
+    }
+
+    /// The length of a backslash with the line end after it, if that is what comes next.
+    fn continuation(&self) -> Option<usize> {
+        let rest = self.rest().strip_prefix('\\')?;
+        [("\r\n", 3), ("\n", 2), ("\r", 2)].iter().find(|(end, _)| rest.starts_with(end)).map(|(_, length)| *length)
+    }
+
+    /// Reads up to an unescaped character that ends, or to the end of the line; tells whether the source says the same.
+    fn read(&mut self, ends: impl Fn(char) -> bool) -> (String, bool) {
+        let (mut out, mut is_verbatim) = (String::new(), true);
+        while let Some(c) = self.peek().filter(|&c| !is_break(c) && !ends(c)) {
+            if let Some(length) = self.continuation() {
+                self.at += length;
+                self.skip(is_blank);
+                is_verbatim = false;
+            } else if c == '\\' {
+                self.escape(&mut out);
+                is_verbatim = false;
+            } else {
+                out.push(c);
+                self.at += c.len_utf8();
+            }
+        }
+        (out, is_verbatim)
+    }
+
+    fn escape(&mut self, out: &mut String) {
+        self.at += 1;
+        let Some(c) = self.peek() else { return };
+        if c == 'u' {
+            return self.unicode(out);
+        }
+        self.at += c.len_utf8();
+        out.push(match c {
+            't' => '\t',
+            'n' => '\n',
+            'r' => '\r',
+            'f' => '\u{c}',
+            other => other,
+        });
+    }
+
+    /// `\uXXXX`, two of them for a character beyond the first plane.
+    fn unicode(&mut self, out: &mut String) {
+        let start = self.at - 1;
+        let Some(first) = self.unit(0) else {
+            let range = start..start + 2;
+            self.errors.push(SyntaxError {
+                span: self.file.span(range),
+                message: "not valid .properties: \\u takes four hexadecimal digits".into(),
+            });
+            self.at += 1;
+            out.push_str("\\u");
+            return;
+        };
+        self.at += 5;
+        let is_pair = (0xD800..0xDC00).contains(&first) && self.rest().starts_with("\\u");
+        let second = if is_pair { self.unit(1) } else { None };
+        match char::decode_utf16([first].into_iter().chain(second)).next() {
+            Some(Ok(c)) => {
+                out.push(c);
+                self.at += if second.is_some() { 6 } else { 0 };
+            }
+            _ => out.push(char::REPLACEMENT_CHARACTER),
+        }
+    }
+
+    /// The four digits after the `u` that stands `ahead` characters further on.
+    fn unit(&self, ahead: usize) -> Option<u16> {
+        let digits = self.text.get(self.at + ahead + 1..self.at + ahead + 5)?;
+        digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
+    }
+}

@@ -4,11 +4,13 @@
 
 pub mod json;
 mod places;
+pub mod text;
 
 use std::io::{self, Write};
 
 pub use json::Json;
 pub use places::{Place, Places};
+pub use text::Text;
 
 use crate::run::Run;
 

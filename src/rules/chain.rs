@@ -6,10 +6,7 @@ use super::{Finding, Label, RuleMeta, phrase};
 use crate::model::{Attempts, Layer, LayerIx, MAX_PRODUCT, Model, Path, PathIx};
 
 /// Of the paths for which `fires` holds, the worst of each outermost layer and leaf.
-pub(super) fn worst<'m>(
-    model: &'m Model,
-    fires: impl Fn(&Path, &[&Layer]) -> bool,
-) -> impl Iterator<Item = (PathIx, &'m Path)> {
+pub(super) fn worst(model: &Model, fires: impl Fn(&Path, &[&Layer]) -> bool) -> impl Iterator<Item = (PathIx, &Path)> {
     let mut worst: BTreeMap<(LayerIx, &str), (PathIx, &Path)> = BTreeMap::new();
     for (ix, path) in (0..).map(PathIx).zip(&model.paths) {
         let layers = layers(model, path);

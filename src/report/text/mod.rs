@@ -1,0 +1,168 @@
+//! Text for people: each finding at its own source lines, then what could not be resolved or read, then one line
+//! that sums up.
+
+mod diagnosis;
+mod frame;
+mod line;
+mod paint;
+mod wrap;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+pub use frame::{Style, render};
+
+use super::{Places, Report};
+use crate::rules::{Finding, Severity};
+use crate::run::Run;
+use crate::source::Span;
+use diagnosis::Diagnosis;
+use paint::Ink;
+
+/// So many findings of a rule are shown with their sources; the others take a line each.
+const IN_FULL: usize = 8;
+/// So many of the messages that are folded into one finding are shown.
+const ALSO: usize = 3;
+/// So many entries of a list are shown.
+const LISTED: usize = 10;
+
+/// The text report.
+#[derive(Debug, Clone, Copy)]
+pub struct Text {
+    /// Colours and width.
+    pub style: Style,
+    /// Whether notes are shown.
+    pub notes: bool,
+}
+
+impl Report for Text {
+    fn write(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
+        let mut places = Places::new(&run.sources);
+        let shown: Vec<&Finding> = run.findings.iter().filter(|f| self.notes || f.severity != Severity::Note).collect();
+        let mut in_full: BTreeMap<&str, usize> = BTreeMap::new();
+        for group in folded(&shown) {
+            let Some((first, others)) = group.split_first() else { continue };
+            let count = in_full.entry(first.rule.id).or_default();
+            *count += 1;
+            let text = if *count <= IN_FULL {
+                self.full(first, others, &mut places)
+            } else {
+                self.brief(first, others, &mut places)
+            };
+            out.write_all(text.as_bytes())?;
+        }
+        out.write_all(self.lists(run, &mut places).as_bytes())?;
+        out.write_all(self.summary(run, &shown).as_bytes())
+    }
+}
+
+/// Findings of one rule at one place, the worst of them first.
+fn folded<'f>(findings: &[&'f Finding]) -> Vec<Vec<&'f Finding>> {
+    let mut groups: BTreeMap<(Span, &str), Vec<&Finding>> = BTreeMap::new();
+    for finding in findings {
+        groups.entry((finding.primary.span, finding.rule.id)).or_default().push(finding);
+    }
+    let mut groups: Vec<_> = groups.into_values().collect();
+    for group in &mut groups {
+        group.sort_by_key(|f| (std::cmp::Reverse(f.severity), f.path));
+    }
+    groups
+}
+
+impl Text {
+    fn full(&self, first: &Finding, others: &[&Finding], places: &mut Places<'_>) -> String {
+        let mut out = String::new();
+        let mut also: Vec<String> = others.iter().take(ALSO).map(|f| format!("also: {}", f.message)).collect();
+        if others.len() > ALSO {
+            also.push(format!("and {} more here; `--format json` lists all", others.len() - ALSO));
+        }
+        render(&Diagnosis::new(first, also, places), self.style, &mut out);
+        out.push('\n');
+        out
+    }
+
+    /// One line: the same head, the place, the message.
+    fn brief(&self, first: &Finding, others: &[&Finding], places: &mut Places<'_>) -> String {
+        let ink = match first.severity {
+            Severity::Error => Ink::Error,
+            Severity::Warning => Ink::Warning,
+            Severity::Note => Ink::Note,
+        };
+        let head = format!("{}[{}]", first.severity.name(), first.rule.id);
+        let more = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
+        let text = format!("{}: {}{more}", place(first.primary.span, places), wrap::safe(&first.message));
+        format!("{}: {text}\n\n", self.style.paint(ink, head))
+    }
+
+    fn lists(&self, run: &Run, places: &mut Places<'_>) -> String {
+        let unresolved = run.model.unresolved.iter();
+        let unresolved: Vec<String> =
+            unresolved.map(|u| format!("{}: {}: {}", place(u.span, places), u.what, u.reason)).collect();
+        let unread: Vec<String> = run
+            .unread
+            .iter()
+            .map(|u| match u.span {
+                Some(span) => format!("{}: {}", place(span, places), u.reason),
+                None => format!("{}: {}", u.path, u.reason),
+            })
+            .collect();
+        let mut out = String::new();
+        self.list("note: not resolved, and so in no number above", Ink::Note, &unresolved, &mut out);
+        self.list("warning: not read, and so not checked", Ink::Warning, &unread, &mut out);
+        out
+    }
+
+    fn list(&self, title: &str, ink: Ink, items: &[String], out: &mut String) {
+        if items.is_empty() {
+            return;
+        }
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{}", self.style.paint(ink, format!("{title} ({})", items.len())));
+        let room = self.style.width.saturating_sub(6);
+        for item in items.iter().take(LISTED) {
+            for (i, line) in wrap::wrap(item, room, room).iter().enumerate() {
+                let _ = writeln!(out, "{}{line}", if i == 0 { "  " } else { "      " });
+            }
+        }
+        if items.len() > LISTED {
+            let _ = writeln!(out, "  and {} more; `--format json` lists all", items.len() - LISTED);
+        }
+        out.push('\n');
+    }
+
+    fn summary(&self, run: &Run, shown: &[&Finding]) -> String {
+        let notes = run.count(Severity::Note);
+        let hidden = if !self.notes && notes > 0 { " hidden (--notes shows them)" } else { "" };
+        let mut parts = Vec::new();
+        for (n, one, many) in [
+            (run.count(Severity::Error), "error", "errors"),
+            (run.count(Severity::Warning), "warning", "warnings"),
+            (notes, "note", "notes"),
+        ] {
+            if n > 0 {
+                parts.push(format!("{n} {}", if n == 1 { one } else { many }));
+            }
+        }
+        let found = if parts.is_empty() { "Nothing found".to_string() } else { parts.join(", ") + hidden };
+        let plural = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+        let mut out = format!(
+            "{found} in {}; {}, {}; {} not resolved, {} not read\n",
+            plural(run.files, "file"),
+            plural(run.model.layers.len(), "layer"),
+            plural(run.model.paths.len(), "path"),
+            run.model.unresolved.len(),
+            run.unread.len(),
+        );
+        if let Some(first) = shown.iter().max_by_key(|f| (f.severity, std::cmp::Reverse(f.order()))) {
+            let hint = format!("Why, and how to mend it: retrylint explain {}", first.rule.id);
+            let _ = writeln!(out, "{}", self.style.paint(Ink::Faint, hint));
+        }
+        out
+    }
+}
+
+fn place(span: Span, places: &mut Places<'_>) -> String {
+    let place = places.place(span);
+    format!("{}:{}:{}", wrap::safe(&place.path), place.start.line, place.start.column)
+}

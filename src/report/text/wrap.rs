@@ -1,0 +1,83 @@
+//! Words to lines of a width, counted as a terminal counts.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// The columns that `text` takes.
+pub(super) fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// A character as a terminal may safely show it, with its columns. Control and direction characters, which could move
+/// the cursor or turn the line around, are replaced.
+pub(super) fn shown(c: char) -> (char, usize) {
+    let harmless =
+        !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
+    if harmless { (c, c.width().unwrap_or(0)) } else { ('\u{fffd}', 1) }
+}
+
+/// `text` with nothing in it that a terminal would obey.
+pub(super) fn safe(text: &str) -> String {
+    text.chars().map(|c| if c == '\n' || c == '\t' { ' ' } else { shown(c).0 }).collect()
+}
+
+/// Breaks `text` at spaces so that no line is wider than `first` (the first one) or `rest` (all others).
+/// A word that is wider than a line is broken where the line ends.
+pub(super) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
+    let text = safe(text);
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    let mut used = 0;
+    for word in text.split(' ').filter(|w| !w.is_empty()) {
+        let room = room(lines.len(), first, rest);
+        let wide = width(word);
+        if used > 0 && used + 1 + wide > room {
+            lines.push(std::mem::take(&mut line));
+            used = 0;
+        }
+        if used > 0 {
+            line.push(' ');
+            used += 1;
+        }
+        for c in word.chars() {
+            let wide = c.width().unwrap_or(0);
+            if used > 0 && used + wide > self::room(lines.len(), first, rest) {
+                lines.push(std::mem::take(&mut line));
+                used = 0;
+            }
+            line.push(c);
+            used += wide;
+        }
+    }
+    if !line.is_empty() || lines.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+/// However narrow the terminal, some text goes on a line.
+fn room(line: usize, first: usize, rest: usize) -> usize {
+    (if line == 0 { first } else { rest }).max(16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn breaks_at_spaces_and_counts_wide_characters_twice() {
+        assert_eq!(wrap("one two three", 16, 16), ["one two three"]);
+        assert_eq!(wrap("one two three four five", 16, 16), ["one two three", "four five"]);
+        assert_eq!(wrap("서비스 이름이 길다 그래서", 16, 16), ["서비스 이름이", "길다 그래서"]);
+        assert_eq!(wrap("", 16, 16), [""]);
+    }
+
+    #[test]
+    fn breaks_a_word_that_is_wider_than_the_line() {
+        assert_eq!(wrap("a bbbbbbbbbbbbbbbbbbbb", 16, 16), ["a", "bbbbbbbbbbbbbbbb", "bbbb"]);
+    }
+
+    #[test]
+    fn takes_the_power_out_of_control_characters() {
+        assert_eq!(safe("a\u{1b}[31mb\u{202e}c\td"), "a\u{fffd}[31mb\u{fffd}c d");
+    }
+}

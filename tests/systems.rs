@@ -63,7 +63,7 @@ macro_rules! fixtures {
     )* };
 }
 
-fixtures! { kong envoy }
+fixtures! { kong envoy istio }
 
 #[test]
 fn every_system_has_a_fixture_and_marks_that_its_fixture_holds() {

@@ -3,8 +3,10 @@
 //! To add one: its file here, its line in [`all`], its folder in `fixtures/`.
 
 pub mod duration;
+mod embedded;
 pub mod gateways;
 pub mod mesh;
+mod objects;
 mod retry_on;
 mod settings;
 mod upstreams;
@@ -99,11 +101,16 @@ pub trait System: Sync {
     }
 }
 
-/// The facts of one unit, from every system.
+/// The facts of one unit, from every system; what stands as text in its ConfigMaps is read as files of its own.
 pub fn extract(unit: &Unit<'_>, versions: &Versions) -> Facts {
     let mut facts = Facts::default();
-    for system in all() {
-        system.extract(unit, versions, &mut facts);
+    let inner = embedded::in_config_maps(unit.documents());
+    let inner =
+        inner.iter().map(|files| Unit { parts: files.iter().map(|(file, parsed)| Part { file, parsed }).collect() });
+    for unit in inner.chain([Unit { parts: unit.parts.iter().map(|p| Part { ..*p }).collect() }]) {
+        for system in all() {
+            system.extract(&unit, versions, &mut facts);
+        }
     }
     facts
 }
@@ -141,5 +148,5 @@ pub fn units(paths: &[&str]) -> Vec<Vec<usize>> {
 
 /// Every system, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn System] {
-    &[&gateways::kong::Kong, &gateways::envoy::Envoy]
+    &[&gateways::kong::Kong, &gateways::envoy::Envoy, &mesh::istio::Istio]
 }

@@ -28,8 +28,7 @@ struct Upstreams(Vec<UpstreamFact>);
 impl Upstreams {
     /// The upstreams that a name means: those of its own file, else those of every file (alternatives).
     fn of(&self, host: &HostRef) -> Vec<&UpstreamFact> {
-        let named: Vec<&UpstreamFact> =
-            self.0.iter().filter(|u| u.name == host.name && same_namespace(u, host)).collect();
+        let named: Vec<&UpstreamFact> = self.0.iter().filter(|u| same(u, host)).collect();
         let here: Vec<&UpstreamFact> = named.iter().copied().filter(|u| u.span.file == host.span.file).collect();
         if here.is_empty() { named } else { here }
     }
@@ -49,9 +48,18 @@ impl Upstreams {
     }
 }
 
-fn same_namespace(upstream: &UpstreamFact, host: &HostRef) -> bool {
+/// Whether an upstream and a host are one name: written alike, or one of them with its namespace (`ledger` in `pay`
+/// is `ledger.pay.svc.cluster.local`).
+fn same(upstream: &UpstreamFact, host: &HostRef) -> bool {
+    let longer = |long: &str, short: &str, namespace: &Option<String>| {
+        let rest = long.strip_prefix(short).and_then(|rest| rest.strip_prefix('.'));
+        let Some(namespace) = namespace else { return false };
+        rest.and_then(|rest| rest.strip_prefix(namespace.as_str()))
+            .is_some_and(|rest| matches!(rest, "" | ".svc" | ".svc.cluster.local"))
+    };
     match (&upstream.namespace, &host.namespace) {
-        (Some(a), Some(b)) => a == b,
-        _ => true,
+        (Some(a), Some(b)) if upstream.name == host.name => a == b,
+        _ if upstream.name == host.name => true,
+        (ours, theirs) => longer(&upstream.name, &host.name, theirs) || longer(&host.name, &upstream.name, ours),
     }
 }

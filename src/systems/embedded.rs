@@ -1,0 +1,84 @@
+//! Settings files that stand as text inside a ConfigMap.
+
+use std::sync::Arc;
+
+use super::objects;
+use crate::source::{SourceFile, Span};
+use crate::syntax::{Entry, Node, Parsed, Value, yaml};
+
+/// The settings files in the ConfigMaps of some documents, one list for each ConfigMap: the spans of their trees are
+/// those of the file around them. What cannot be read stays the text that it is.
+pub(super) fn in_config_maps<'a>(
+    documents: impl Iterator<Item = (&'a SourceFile, &'a Node)>,
+) -> Vec<Vec<(&'a SourceFile, Parsed)>> {
+    let mut out = Vec::new();
+    for (file, root) in documents {
+        for object in objects::of(root).into_iter().filter(|o| o.kind == "ConfigMap" && o.version == "v1") {
+            let entries = object.node.get("data").map_or(&[][..], Node::entries);
+            let parsed = entries.iter().filter(|e| is_settings(&e.key)).filter_map(|e| Some((file, parse(file, e)?)));
+            out.push(parsed.collect());
+        }
+    }
+    out.retain(|files: &Vec<_>| !files.is_empty());
+    out
+}
+
+/// Keys named like files with a syntax of their own, and Istio's `mesh`.
+fn is_settings(key: &str) -> bool {
+    key == "mesh" || [".yaml", ".yml", ".json"].iter().any(|ending| key.ends_with(ending))
+}
+
+fn parse(file: &SourceFile, entry: &Entry) -> Option<Parsed> {
+    let start = content_start(file, &entry.value)?;
+    let end = (entry.value.span.end as usize).max(start);
+    let text = file.text.get(start..end)?;
+    // A quoted scalar ends with its quote.
+    let text = if entry.value.scalar()?.verbatim.is_some() { text.trim_end_matches(['"', '\'']) } else { text };
+    let inner = SourceFile { id: file.id, path: file.path.clone(), text: text.into() };
+    let mut parsed = yaml::parse(&inner);
+    if !parsed.errors.is_empty() {
+        return None;
+    }
+    let by = u32::try_from(start).ok()?;
+    parsed.documents = parsed.documents.iter().map(|d| Arc::new(shifted(d, by))).collect();
+    parsed.comments.iter_mut().for_each(|c| c.span = moved(c.span, by));
+    Some(parsed)
+}
+
+/// Where the text begins: below the `|` of a block, whose lines stand in the file as they are but for their indent;
+/// else where the scalar stands byte for byte.
+fn content_start(file: &SourceFile, node: &Node) -> Option<usize> {
+    let start = node.span.start as usize;
+    let raw = file.text.get(start..node.span.end as usize)?;
+    if raw.starts_with('|') {
+        return Some(start + raw.find('\n')? + 1);
+    }
+    node.scalar()?.verbatim.filter(|_| !raw.starts_with('>')).map(|offset| offset as usize)
+}
+
+/// A copy of a tree, moved; as deep as the reader allows.
+fn shifted(node: &Node, by: u32) -> Node {
+    let value = match &node.value {
+        Value::Scalar(scalar) => {
+            let mut scalar = scalar.clone();
+            scalar.verbatim = scalar.verbatim.map(|v| v.saturating_add(by));
+            Value::Scalar(scalar)
+        }
+        Value::List(items) => Value::List(items.iter().map(|n| Arc::new(shifted(n, by))).collect()),
+        Value::Map(entries) => Value::Map(
+            entries
+                .iter()
+                .map(|e| Entry {
+                    key: e.key.clone(),
+                    key_span: moved(e.key_span, by),
+                    value: Arc::new(shifted(&e.value, by)),
+                })
+                .collect(),
+        ),
+    };
+    Node { span: moved(node.span, by), value, tag: node.tag.clone() }
+}
+
+fn moved(span: Span, by: u32) -> Span {
+    Span { start: span.start.saturating_add(by), end: span.end.saturating_add(by), ..span }
+}

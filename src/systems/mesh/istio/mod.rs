@@ -1,0 +1,169 @@
+//! Istio: VirtualServices, DestinationRules, and the default policy of the mesh.
+
+mod policy;
+mod routes;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::facts::{Facts, MeshDefaultFact, UpstreamFact};
+use crate::model::{Attempts, Budget, Callers, Layer, Scope, Setting};
+use crate::syntax::Node;
+use crate::systems::objects::{self, Object};
+use crate::systems::retry_on::RETRY_STATE;
+use crate::systems::settings;
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, upstreams};
+
+/// Istio.
+pub struct Istio;
+
+const ID: &str = "istio";
+const RETRY: &str = "istio/istio pilot/pkg/networking/core/route/retry/retry.go";
+const VIRTUAL_SERVICE: &str = "istio/api networking/v1alpha3/virtual_service.proto";
+const DESTINATION_RULE: &str = "istio/api networking/v1alpha3/destination_rule.proto";
+
+static META: SystemMeta = SystemMeta {
+    id: ID,
+    name: "Istio",
+    reads: "VirtualService, DestinationRule, and defaultHttpRetryPolicy of IstioOperator, Helm values and the ConfigMap istio",
+    marks: &["networking.istio.io/", "defaultHttpRetryPolicy"],
+    defaults: &[
+        DefaultFigure {
+            what: "no retries on a route, and none for the mesh",
+            value: "3 attempts (2 retries)",
+            source: RETRY,
+        },
+        DefaultFigure {
+            what: "retries.retryOn absent",
+            value: "connect-failure, refused-stream, gRPC 14 and 1; before 1.24 the status 503 as well",
+            source: RETRY,
+        },
+        DefaultFigure { what: "retries: {}, or retries without attempts", value: "1 attempt", source: RETRY },
+        DefaultFigure { what: "retries.backoff absent", value: "25 ms, doubling, at most 250 ms", source: RETRY_STATE },
+        DefaultFigure { what: "the cap of retries.backoff", value: "10 times backoff", source: RETRY_STATE },
+        DefaultFigure {
+            what: "jitter",
+            value: "full, always",
+            source: "envoyproxy/envoy source/common/common/backoff_strategy.cc",
+        },
+        DefaultFigure { what: "http[].timeout absent", value: "none", source: VIRTUAL_SERVICE },
+        DefaultFigure { what: "retries.perTryTimeout absent", value: "none", source: VIRTUAL_SERVICE },
+        DefaultFigure { what: "Retry-After", value: "ignored; there is no such setting", source: VIRTUAL_SERVICE },
+        DefaultFigure { what: "spec.gateways absent", value: "the sidecars of the mesh", source: VIRTUAL_SERVICE },
+        DefaultFigure {
+            what: "retryBudget.percent absent",
+            value: "20 % of the active requests",
+            source: DESTINATION_RULE,
+        },
+    ],
+};
+
+impl System for Istio {
+    fn meta(&self) -> &'static SystemMeta {
+        &META
+    }
+
+    fn extract(&self, unit: &Unit<'_>, versions: &Versions, facts: &mut Facts) {
+        let objects: Vec<_> = unit
+            .documents()
+            .flat_map(|(file, root)| objects::of(root).into_iter().map(move |o| (file, o)))
+            .filter(|(_, o)| o.version.starts_with("networking.istio.io/"))
+            .collect();
+        let delegates = delegates(objects.iter().map(|(_, o)| o));
+        let before_1_24 = versions.is_before(ID, 1, 24);
+        for (file, object) in &objects {
+            match object.kind {
+                "VirtualService" => {
+                    let callers = delegates.get(&object.qualified()).cloned();
+                    routes::Reader::new(file, object, callers, before_1_24).read(facts);
+                }
+                "DestinationRule" => destination_rule(object, before_1_24, facts),
+                _ => {}
+            }
+        }
+        for (_, root) in unit.documents() {
+            let defaults = root.walk().filter_map(|node| node.entry("defaultHttpRetryPolicy"));
+            facts.mesh_defaults.extend(defaults.map(|entry| policy::mesh_default(entry, before_1_24)));
+        }
+    }
+
+    fn join(&self, facts: &mut Facts) {
+        let (mine, rest): (Vec<_>, _) =
+            std::mem::take(&mut facts.mesh_defaults).into_iter().partition(|d: &MeshDefaultFact| d.system == ID);
+        facts.mesh_defaults = rest;
+        // Meshes of several environments are alternatives; the worst counts.
+        let tries = |d: &&MeshDefaultFact| d.attempts.value().copied().and_then(Attempts::count);
+        if let Some(worst) = mine.iter().rev().max_by_key(tries) {
+            take_default(worst, facts);
+        }
+        // Several files can say that a host is in the mesh.
+        let mut seen = BTreeSet::new();
+        facts.layers.retain(|l| !is_fallback(l) || seen.insert(l.id.clone()));
+        upstreams::resolve(facts, ID);
+    }
+}
+
+fn is_fallback(layer: &Layer) -> bool {
+    layer.system == ID && matches!(layer.scope, Scope::Hops { fallback: true, .. })
+}
+
+/// Puts the mesh's own default where a route has none; one that switches retries off takes the layers of hosts
+/// without a route of their own away.
+fn take_default(default: &MeshDefaultFact, facts: &mut Facts) {
+    let off = matches!(default.attempts.value(), Some(Attempts::Count(1)));
+    facts.layers.retain(|l| !(off && is_fallback(l)));
+    for layer in facts.layers.iter_mut().filter(|l| l.system == ID && l.attempts.is_default()) {
+        layer.attempts = default.attempts.clone();
+        layer.asked_for = true;
+        layer.wait = default.wait.clone();
+        layer.wait_place = default.wait_place;
+        layer.retries = default.retries.clone();
+        layer.per_try = policy::effective(default.per_try.clone(), layer.overall.as_ref());
+        layer.reading = format!("{}, with {}", layer.name, default.reading);
+        layer.labels.push((default.span, default.reading.clone()));
+    }
+}
+
+/// VirtualServices without hosts of their own, by the callers of those that delegate to them.
+fn delegates<'a>(objects: impl Iterator<Item = &'a Object<'a>>) -> BTreeMap<String, Callers> {
+    let mut out: BTreeMap<String, Callers> = BTreeMap::new();
+    for object in objects.filter(|o| o.kind == "VirtualService") {
+        for route in object.spec(&["http"]).map_or(&[][..], Node::items) {
+            let Some(delegate) = route.get("delegate") else { continue };
+            let Some(name) = delegate.get("name").and_then(Node::as_str) else { continue };
+            let namespace = delegate.get("namespace").and_then(Node::as_str).or(object.namespace);
+            let key = namespace.map_or_else(|| name.to_string(), |n| format!("{n}/{name}"));
+            let callers = routes::callers(object.node.get("spec").and_then(|s| s.get("gateways")));
+            let all = out.entry(key).or_default();
+            all.mesh |= callers.mesh;
+            all.gateways.extend(callers.gateways);
+        }
+    }
+    out
+}
+
+/// A host with a policy is known to be in the mesh, whose default then holds for calls to it; a budget limits them.
+fn destination_rule(object: &Object<'_>, before_1_24: bool, facts: &mut Facts) {
+    let Some(host) = object.spec(&["host"]) else { return };
+    let Some(to) = host.as_str().and_then(|text| settings::host(text, host.span, object.namespace)) else { return };
+    let policies = object.spec(&["subsets"]).map_or(&[][..], Node::items).iter();
+    let policies = policies.filter_map(|subset| subset.get("trafficPolicy"));
+    let budget = object.spec(&["trafficPolicy"]).into_iter().chain(policies).find_map(|p| p.get("retryBudget"));
+    if let Some(budget) = budget {
+        let ratio = match budget.get("percent") {
+            Some(node) => match node.as_f64() {
+                Some(percent) => Setting::written(percent / 100.0, node.span),
+                None => Setting::unknown("not a number here", Some(node.span)),
+            },
+            None => Setting::default(0.2, DESTINATION_RULE),
+        };
+        facts.upstreams.push(UpstreamFact {
+            system: ID,
+            name: to.name.clone(),
+            namespace: to.namespace.clone(),
+            to: Vec::new(),
+            budget: Some(Budget { ratio }),
+            span: host.span,
+        });
+    }
+    routes::fallback(to, before_1_24, facts);
+}

@@ -17,6 +17,8 @@ pub fn parse(file: &SourceFile) -> Parsed {
     let mut out = Parsed::default();
     let options = options! {
         emit_unresolved_aliases: true,
+        // What libyaml does, and with it most programs whose settings are read here.
+        block_scalar_eof_without_line_feed: true,
         flow_nesting_limit: MAX_DEPTH,
         block_nesting_limit: MAX_DEPTH,
         // Comments wait in a buffer until what follows them is known; a file may begin with a long licence.

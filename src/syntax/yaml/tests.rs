@@ -62,6 +62,13 @@ fn aliases_keep_the_places_of_their_anchor() {
 }
 
 #[test]
+fn an_alias_means_the_last_anchor_before_it() {
+    let parsed = parse(&file("a: &x 1\nb: *x\nc: &x 2\nd: *x\n"));
+    let values: Vec<_> = parsed.documents[0].entries().iter().map(|e| e.value.as_int()).collect();
+    assert_eq!(values, [Some(1), Some(1), Some(2), Some(2)]);
+}
+
+#[test]
 fn keys_can_be_anything() {
     let text = "? [p, q]\n: r\n? {a: 1}\n? bare\n: x\n: nothing\n? last\n";
     insta::assert_snapshot!(dump(parse, text), @r#"

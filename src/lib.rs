@@ -5,7 +5,10 @@
 //! [`source`] (files, spans), [`syntax`] (trees), [`facts`] (what one unit says), [`model`] (what is true of all
 //! of them together), [`rules`] (findings), [`report`] (text, JSON).
 
+pub mod cli;
+pub mod commands;
 pub mod config;
+pub mod extract;
 pub mod facts;
 pub mod model;
 pub mod report;
@@ -13,9 +16,97 @@ pub mod rules;
 pub mod run;
 pub mod rust;
 pub mod source;
+pub mod status;
 pub mod suggest;
 pub mod syntax;
 pub mod systems;
+pub mod terminal;
 
 #[cfg(test)]
 mod testing;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use config::Config;
+use model::Model;
+use run::Run;
+use source::discover::{Missing, Paths, discover};
+use source::read::read;
+use source::{Sources, Unread};
+
+/// The stack of each thread.
+pub const STACK_SIZE: usize = 128 << 20;
+
+/// What a run starts from, besides the configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs {
+    /// The working directory: absolute, links resolved.
+    pub cwd: PathBuf,
+    /// Files and folders, as given.
+    pub paths: Vec<PathBuf>,
+    /// A text that stands for a file.
+    pub stdin: Option<Stdin>,
+    /// How many threads; 0 = one for each processor.
+    pub threads: usize,
+    /// Whether every file is parsed, not only those that select picks. The result is the same.
+    pub parse_all: bool,
+}
+
+/// A text given on standard input.
+#[derive(Debug, Clone)]
+pub struct Stdin {
+    /// The path of the file it stands for, as shown.
+    pub path: String,
+    /// The bytes.
+    pub bytes: Arc<[u8]>,
+}
+
+/// Why a run could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A given path does not exist.
+    #[error(transparent)]
+    Missing(#[from] Missing),
+    /// No threads to work on.
+    #[error("no threads could be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+/// Runs all stages but the report.
+///
+/// # Errors
+/// If a given path does not exist, or no threads can be started. Files that cannot be read are no error:
+/// they are listed in [`Run::unread`].
+pub fn run(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(inputs.threads).stack_size(STACK_SIZE).build()?;
+    pool.install(|| stages(inputs, config))
+}
+
+/// discover → read → select → extract → link → check
+fn stages(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
+    let exclude = config.globs(&config.exclude);
+    let stdin = inputs.stdin.as_ref().map(|stdin| (&*stdin.path, stdin.bytes.clone()));
+    let paths = Paths { cwd: &inputs.cwd, given: &inputs.paths, stdin, exclude: &exclude, threads: inputs.threads };
+
+    let discovered = discover(&paths)?;
+    let texts = read(&discovered.files, &|_| true);
+    let mut facts = extract::extract(&texts.files, config);
+    let unread = in_order([discovered.unread, texts.unread, std::mem::take(&mut facts.unread)]);
+    let model = Model {
+        max_amplification: config.max_amplification,
+        layers: facts.layers,
+        purges: facts.purges,
+        unresolved: facts.unresolved,
+        ..Model::default()
+    };
+    let sources: Sources = texts.files.into_iter().chain(config.source.as_deref().cloned()).collect();
+    let findings = config::apply_levels(rules::check(&model), config, &sources);
+    Ok(Run { sources, model, findings, unread, files: discovered.files.len() })
+}
+
+fn in_order(parts: [Vec<Unread>; 3]) -> Vec<Unread> {
+    let mut unread = parts.concat();
+    unread.sort();
+    unread
+}

@@ -1,2 +1,7 @@
-//! The command line.
-fn main() {}
+//! The program: see the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    retrylint::commands::main()
+}

@@ -1,5 +1,7 @@
 //! Which files are found and read, over folders made for each test.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -3,14 +3,21 @@
 pub mod globs;
 pub mod keys;
 mod levels;
+mod load;
 mod problem;
+mod reader;
 
-use std::path::PathBuf;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use globs::{Bases, Globs};
 pub use levels::apply_levels;
+pub use load::{find, load, parse};
 pub use problem::{Invalid, Problem};
+pub use reader::Names;
 
 use crate::rules::Severity;
 use crate::source::{FileId, SourceFile, Span};
@@ -74,6 +81,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The defaults, with globs that start at the working directory: absolute, links resolved.
+    pub fn without_file(cwd: &Path) -> Self {
+        Self { bases: Bases { config: cwd.to_owned(), cwd: cwd.to_owned() }, ..Self::default() }
+    }
+
     /// Globs of this configuration, to be asked with shown paths.
     pub fn globs(&self, globs: &[String]) -> Globs {
         Globs::new(globs, &self.bases)

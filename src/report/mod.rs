@@ -3,6 +3,7 @@
 //! To add a format: its file here, its line in the command that writes it.
 
 pub mod json;
+pub mod lists;
 mod places;
 pub mod text;
 

@@ -57,6 +57,12 @@ impl Sources {
     }
 }
 
+impl FromIterator<SourceFile> for Sources {
+    fn from_iter<I: IntoIterator<Item = SourceFile>>(files: I) -> Self {
+        Self { files: files.into_iter().map(|file| (file.id, file)).collect() }
+    }
+}
+
 /// A file, or a part of one, that could not be read or parsed. Listed, never fatal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unread {

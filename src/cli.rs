@@ -1,0 +1,228 @@
+//! The command line: what can be given, and nothing of what is done with it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::config::Config;
+use crate::rules::Severity;
+
+/// Finds retries that multiply.
+///
+/// Reads gateway, mesh and client settings and Rust sources, puts every place that retries on one call graph,
+/// multiplies the attempts along each path, and says what one request can become.
+#[derive(Debug, Parser)]
+#[command(name = "retrylint", version, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do; `check` if nothing is given.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// When to colour the output.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto, global = true)]
+    pub color: Color,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  retrylint                                check the working directory
+  retrylint check deploy services          check two folders
+  retrylint explain retry-amplification    why a rule exists, and how to mend what it finds
+
+Exit status:
+  0  nothing found at or above --fail-on
+  1  findings
+  2  wrong usage or configuration
+  3  nothing to lint: no file found";
+
+/// A command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check files and folders (the default command)
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(CheckArgs),
+    /// Print the page of a rule: what it finds, why that hurts, how to mend it
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
+    /// List all rules with their levels
+    #[command(after_help = RULES_EXAMPLES)]
+    Rules(ListArgs),
+    /// List all systems that are read, with their defaults and where these are documented
+    #[command(after_help = SYSTEMS_EXAMPLES)]
+    Systems(ListArgs),
+}
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  retrylint check                                     check the working directory
+  retrylint check deploy services/orders              check two folders, as one system
+  retrylint check --format json > retries.json        for other programs
+  retrylint check --max-amplification 20 --notes      another limit; notes shown too
+  retrylint check - --stdin-path deploy/kong.yaml     check a text from standard input
+
+Exit status:
+  0  nothing found at or above --fail-on
+  1  findings
+  2  wrong usage or configuration
+  3  nothing to lint: no file found";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  retrylint explain missing-jitter
+  retrylint rules                     lists the names";
+
+const RULES_EXAMPLES: &str = "\
+Examples:
+  retrylint rules
+  retrylint rules --format json";
+
+const SYSTEMS_EXAMPLES: &str = "\
+Examples:
+  retrylint systems
+  retrylint systems --format json";
+
+/// What `check` takes.
+#[derive(Debug, Clone, Default, Args)]
+pub struct CheckArgs {
+    /// Files and folders to read, as one system; `-` is standard input
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub paths: Vec<PathBuf>,
+    /// The form of the output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// The configuration file [default: retrylint.toml in the folder of the first PATH or in one above it]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The attempts that one request may cause at the end of a call path [default: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_amplification: Option<u64>,
+    /// The lowest level that makes the run fail [default: error]
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub fail_on: Option<FailOn>,
+    /// Show notes
+    #[arg(long)]
+    pub notes: bool,
+    /// Fail if any file, or part of one, could not be read
+    #[arg(long)]
+    pub strict: bool,
+    /// Take in Rust code under cfg(test), tests/, benches/ and examples/
+    #[arg(long)]
+    pub include_tests: bool,
+    /// The path that standard input stands for; its name says how to read it
+    #[arg(long, value_name = "PATH")]
+    pub stdin_path: Option<PathBuf>,
+    /// Parse every file, not only those that select picks
+    #[arg(long, hide = true)]
+    pub parse_all: bool,
+    /// How many threads to use; 0 = one for each processor
+    #[arg(long, value_name = "N", hide = true, default_value_t = 0)]
+    pub threads: usize,
+}
+
+impl CheckArgs {
+    /// What is checked where no command is given.
+    pub fn of_working_directory() -> Self {
+        Self { paths: vec![PathBuf::from(".")], ..Self::default() }
+    }
+
+    /// The configuration, with what the command line says put over it.
+    pub fn over(&self, config: Config) -> Config {
+        Config {
+            max_amplification: self.max_amplification.unwrap_or(config.max_amplification),
+            fail_on: self.fail_on.map_or(config.fail_on, FailOn::severity),
+            notes: self.notes || config.notes,
+            strict: self.strict || config.strict,
+            include_tests: self.include_tests || config.include_tests,
+            ..config
+        }
+    }
+}
+
+/// What `explain` takes.
+#[derive(Debug, Clone, Args)]
+pub struct ExplainArgs {
+    /// The name of a rule
+    #[arg(value_name = "RULE")]
+    pub rule: String,
+}
+
+/// What `rules` and `systems` take.
+#[derive(Debug, Clone, Args)]
+pub struct ListArgs {
+    /// The form of the output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// Forms of output.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs; the form is stable
+    Json,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colours everywhere
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Levels that can make a run fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// Errors only
+    Error,
+    /// Errors and warnings
+    Warning,
+    /// Any finding
+    Note,
+    /// No finding
+    Never,
+}
+
+impl FailOn {
+    fn severity(self) -> Option<Severity> {
+        match self {
+            Self::Error => Some(Severity::Error),
+            Self::Warning => Some(Severity::Warning),
+            Self::Note => Some(Severity::Note),
+            Self::Never => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn no_command_is_check_of_the_working_directory() {
+        let Some(Command::Check(given)) = Cli::parse_from(["retrylint", "check"]).command else { panic!("not check") };
+        assert_eq!(format!("{given:?}"), format!("{:?}", CheckArgs::of_working_directory()));
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_configuration() {
+        let args = CheckArgs { fail_on: Some(FailOn::Never), strict: true, ..CheckArgs::default() };
+        let config = args.over(Config { max_amplification: 20, notes: true, ..Config::default() });
+        assert_eq!((config.max_amplification, config.fail_on), (20, None));
+        assert!(config.notes && config.strict && !config.include_tests);
+        let args = CheckArgs { max_amplification: Some(3), ..CheckArgs::default() };
+        assert_eq!(args.over(Config { max_amplification: 20, ..Config::default() }).max_amplification, 3);
+    }
+}

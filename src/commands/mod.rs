@@ -1,0 +1,50 @@
+//! The commands: one file each. They wire stages and streams, and hold no logic.
+
+mod check;
+mod explain;
+mod rules;
+mod systems;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{CheckArgs, Cli, Command};
+use crate::config::Invalid;
+use crate::status::Status;
+use crate::terminal::Terminal;
+
+/// Why a command could not do its work.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    /// The command line or what it names is wrong.
+    #[error("{0}")]
+    Usage(String),
+    /// The configuration is wrong.
+    #[error("{} is not usable", .0.path)]
+    Config(Invalid),
+    /// The output could not be written.
+    #[error("the output could not be written: {0}")]
+    Output(#[from] std::io::Error),
+}
+
+/// Runs the program on the arguments of this process.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let terminal = Terminal::new(cli.color);
+    let done = match cli.command.unwrap_or_else(|| Command::Check(CheckArgs::of_working_directory())) {
+        Command::Check(args) => check::run(&args, terminal),
+        Command::Explain(args) => explain::run(&args, terminal),
+        Command::Rules(args) => rules::run(&args, terminal),
+        Command::Systems(args) => systems::run(&args, terminal),
+    };
+    done.unwrap_or_else(|failure| told(&failure, terminal)).into()
+}
+
+fn told(failure: &Failure, terminal: Terminal) -> Status {
+    match failure {
+        Failure::Config(invalid) => terminal.diagnostics(invalid.diagnostics()),
+        other => terminal.error(&format!("error: {other}")),
+    }
+    Status::Usage
+}

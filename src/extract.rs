@@ -1,0 +1,41 @@
+//! The fourth stage: units to facts, in parallel. A unit's facts depend on the unit alone.
+
+use rayon::prelude::*;
+
+use crate::config::Config;
+use crate::facts::Facts;
+use crate::source::{SourceFile, Unread};
+use crate::syntax::{self, Parsed, Syntax};
+use crate::systems::{self, Part, Unit};
+
+/// The facts of all files, in their order, joined by each system.
+pub fn extract(files: &[SourceFile], config: &Config) -> Facts {
+    let paths: Vec<&str> = files.iter().map(|file| &*file.path).collect();
+    let units = systems::units(&paths);
+    let of_units: Vec<Facts> = units
+        .par_iter()
+        .map(|unit| unit.iter().filter_map(|&n| files.get(n)).collect::<Vec<_>>())
+        .map(|unit| extract_unit(&unit, config))
+        .collect();
+    let mut facts = Facts::default();
+    for unit in of_units {
+        facts.append(unit);
+    }
+    systems::join(&mut facts);
+    facts
+}
+
+fn extract_unit(files: &[&SourceFile], config: &Config) -> Facts {
+    let parsed: Vec<(&SourceFile, Parsed)> =
+        files.iter().filter_map(|file| Some((*file, syntax::parse(Syntax::of_path(&file.path)?, file)))).collect();
+    let unit = Unit { parts: parsed.iter().map(|(file, parsed)| Part { file, parsed }).collect() };
+    let mut facts = systems::extract(&unit, &config.versions);
+    for (file, parsed) in &parsed {
+        facts.unread.extend(parsed.errors.iter().map(|error| Unread {
+            path: file.path.clone(),
+            span: Some(error.span),
+            reason: error.message.clone(),
+        }));
+    }
+    facts
+}

@@ -39,7 +39,7 @@ fn configuration(args: &CheckArgs, cwd: &Path) -> Result<Config, Failure> {
     let start = args.paths.iter().find(|path| !is_stdin(path)).or(args.stdin_path.as_ref());
     let file = match &args.config {
         Some(file) => Some(file.clone()),
-        None => config::find(&cwd.join(start.map_or(Path::new("."), |path| path))),
+        None => config::find(start.map_or(Path::new("."), |path| path), cwd),
     };
     match file {
         Some(file) => config::load(&file, cwd, &Names::all()).map_err(Failure::Config),

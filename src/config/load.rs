@@ -8,11 +8,12 @@ use super::reader::{self, Names};
 use super::{Bases, CONFIG_FILE_ID, CONFIG_NAME, Config};
 use crate::source::{SourceFile, shown};
 
-/// The `retrylint.toml` that applies to `start`: in it, if it is a folder, else in the
-/// nearest folder above it that has one.
-pub fn find(start: &Path) -> Option<PathBuf> {
-    let start = start.ancestors().find_map(|path| path.canonicalize().ok())?;
-    start.ancestors().map(|folder| folder.join(CONFIG_NAME)).find(|file| file.is_file())
+/// The `retrylint.toml` that applies to `start`: in it, if it is a folder, else in the nearest folder above it that has
+/// one. Relative to `cwd` if `start` is.
+pub fn find(start: &Path, cwd: &Path) -> Option<PathBuf> {
+    let real = cwd.join(start).ancestors().find_map(|path| path.canonicalize().ok())?;
+    let file = real.ancestors().map(|folder| folder.join(CONFIG_NAME)).find(|file| file.is_file())?;
+    Some(if start.is_relative() { shown::relative(&file, cwd).into() } else { file })
 }
 
 /// Reads a configuration file. `cwd` is absolute, its links resolved.

@@ -144,7 +144,13 @@ impl Text {
                 parts.push(format!("{n} {}", if n == 1 { one } else { many }));
             }
         }
-        let found = if parts.is_empty() { "Nothing found".to_string() } else { parts.join(", ") + hidden };
+        let found = if run.files == 0 {
+            "Nothing checked".to_string()
+        } else if parts.is_empty() {
+            "Nothing found".to_string()
+        } else {
+            parts.join(", ") + hidden
+        };
         let plural = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
         let mut out = format!(
             "{found} in {}; {}, {}; {} not resolved, {} not read\n",

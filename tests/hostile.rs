@@ -1,0 +1,174 @@
+//! Input that nobody should write. The program never panics, overflows a stack or hangs, its exit status is right,
+//! and every part that it could not read is listed.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use support::Folder;
+
+/// The start of a Kong file, so that select takes what follows seriously.
+const KONG: &str = "_format_version: \"3.0\"\nservices:\n- name: orders\n  host: orders\n  retries: 3\n";
+
+/// A Rust file that retries, so that select takes it.
+const RUST: &str = "fn load() { for attempt in 0..3 { if retry(attempt).is_ok() { return; } } }\n";
+
+fn unread_is_told(path: &str, text: impl AsRef<[u8]>) {
+    let output = Folder::with(path, text).check();
+    assert_eq!(output.code(), 0, "{}", output.stdout);
+    assert_eq!(output.unread_files(), [path], "{}", output.stdout);
+}
+
+fn all_is_read(path: &str, text: impl AsRef<[u8]>) -> serde_json::Value {
+    let output = Folder::with(path, text).check();
+    assert!(output.code() < 2, "{}", output.stderr);
+    assert!(output.unread().is_empty(), "{:?}", output.unread());
+    output.json()
+}
+
+/// The layers as `file:line:column`.
+fn layers(json: &serde_json::Value) -> Vec<String> {
+    let place = |l: &serde_json::Value| {
+        let at = &l["location"];
+        format!("{}:{}:{}", at["file"].as_str().unwrap(), at["line"], at["column"])
+    };
+    json["layers"].as_array().unwrap().iter().map(place).collect()
+}
+
+#[test]
+fn empty_files_say_nothing() {
+    let folder = Folder::new();
+    for name in ["a.yaml", "b.json", "c.toml", "d.properties", "e.rs", "f.sql", "Cargo.toml"] {
+        folder.write(name, "").write(&format!("space/{name}"), " \n\n").write(&format!("bom/{name}"), "\u{feff}");
+    }
+    let output = folder.check();
+    assert_eq!((output.code(), output.unread()), (0, vec![]));
+    assert_eq!(output.json()["summary"]["files"], 21);
+}
+
+#[test]
+fn nothing_to_lint_is_exit_status_3() {
+    let output = Folder::new().check();
+    assert_eq!(output.code(), 3);
+    assert_eq!(output.json()["summary"]["files"], 0);
+    assert!(output.stderr.contains("nothing to lint"), "{}", output.stderr);
+}
+
+#[test]
+fn files_over_64_mebibytes_are_told() {
+    unread_is_told("big.json", vec![b' '; (64 << 20) + 1]);
+}
+
+#[test]
+fn invalid_utf_8_is_told() {
+    for path in ["a.yaml", "a.json", "a.toml"] {
+        unread_is_told(path, [KONG.as_bytes(), b"# caf\xE9\n"].concat());
+    }
+    unread_is_told("a.rs", [RUST.as_bytes(), b"// caf\xE9\n"].concat());
+}
+
+#[test]
+fn utf_16_is_told() {
+    let units = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    unread_is_told("mark.yaml", units(&format!("\u{feff}{KONG}")));
+    unread_is_told("no-mark.yaml", units(KONG));
+    unread_is_told("a.rs", units(RUST));
+}
+
+#[test]
+fn a_nul_is_told() {
+    unread_is_told("a.yaml", format!("{KONG}\0"));
+}
+
+#[test]
+fn pictures_and_archives_are_no_text() {
+    let folder = Folder::new();
+    folder
+        .write("logo.png", b"\x89PNG\r\n\x1a\n\0\0retries")
+        .write("x.tar.gz", [0x1f, 0x8b, 8, 0xff])
+        .write("noname", [0xff; 9]);
+    let output = folder.check();
+    assert_eq!((output.code(), output.unread()), (0, vec![]));
+    assert_eq!(output.json()["summary"]["files"], 3);
+}
+
+const DEPTH: usize = 10_000;
+
+#[test]
+fn deep_yaml_is_told() {
+    unread_is_told("flow.yaml", format!("{KONG}  deep: {}{}\n", "[".repeat(DEPTH), "]".repeat(DEPTH)));
+    unread_is_told("open.yaml", format!("{KONG}  deep: {}\n", "{a: ".repeat(DEPTH)));
+    let block: String = (0..DEPTH).map(|n| format!("{}a:\n", " ".repeat(n + 2))).collect();
+    unread_is_told("block.yaml", format!("{KONG}{block}"));
+    unread_is_told("dashes.yaml", format!("{KONG}deep:\n  {}x\n", "- ".repeat(DEPTH)));
+}
+
+#[test]
+fn deep_json_is_told() {
+    let json =
+        |inner: String| format!("{{\"_format_version\": \"3.0\", \"services\": [{{\"retries\": 3}}], \"x\": {inner}}}");
+    unread_is_told("lists.json", json(format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH))));
+    unread_is_told("maps.json", json(format!("{}1{}", "{\"a\":".repeat(DEPTH), "}".repeat(DEPTH))));
+    unread_is_told("open.json", json("[".repeat(DEPTH)));
+}
+
+#[test]
+fn deep_toml_is_told() {
+    let toml = |line: String| format!("[package]\nname = \"x\"\n[dependencies]\nbackon = \"1\"\n[x]\n{line}\n");
+    unread_is_told("lists/Cargo.toml", toml(format!("a = {}{}", "[".repeat(DEPTH), "]".repeat(DEPTH))));
+    unread_is_told("maps/Cargo.toml", toml(format!("a = {}1{}", "{ a = ".repeat(DEPTH), " }".repeat(DEPTH))));
+    unread_is_told("dots/Cargo.toml", toml(format!("a{} = 1", ".a".repeat(DEPTH))));
+}
+
+#[test]
+fn an_anchor_bomb_is_told() {
+    let mut text = format!("{KONG}bomb:\n  l0: &l0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for n in 1..12 {
+        let below = format!("*l{}", n - 1);
+        text += &format!("  l{n}: &l{n} [{}]\n", [below.as_str(); 10].join(", "));
+    }
+    unread_is_told("bomb.yaml", text);
+}
+
+#[test]
+fn a_cyclic_alias_is_told() {
+    unread_is_told("cycle.yaml", format!("{KONG}loop: &a\n  self: *a\n"));
+    unread_is_told("merge.yaml", format!("{KONG}loop: &a\n  <<: *a\n"));
+}
+
+#[test]
+fn the_other_documents_of_a_broken_stream_are_read() {
+    let output = Folder::with("a.yaml", format!("x: [1\n---\n{KONG}")).check();
+    assert_eq!(output.unread_files(), ["a.yaml"]);
+    assert_eq!(layers(&output.json()), ["a.yaml:7:12"]);
+}
+
+#[test]
+fn duplicate_keys_are_read_or_told() {
+    let output = Folder::with("a.yaml", format!("{KONG}  retries: 4\n")).check();
+    assert!(output.code() < 2);
+    assert_eq!(layers(&output.json()), ["a.yaml:6:12"]);
+}
+
+#[test]
+fn line_ends_marks_and_tabs_move_nothing() {
+    let crlf = all_is_read("a.yaml", KONG.replace('\n', "\r\n"));
+    assert_eq!(layers(&crlf), ["a.yaml:5:12"]);
+    let bom = all_is_read("a.yaml", format!("\u{feff}{KONG}"));
+    assert_eq!(layers(&bom), ["a.yaml:5:12"]);
+    let json = "{\r\n\t\"_format_version\": \"3.0\",\r\n\t\"services\": [{\"name\": \"a\", \"host\": \"a\",\r\n\t\t\"retries\": 3}]\r\n}";
+    assert_eq!(layers(&all_is_read("a.json", json)), ["a.json:4:14"]);
+    assert_eq!(layers(&all_is_read("b.json", format!("\u{feff}{json}"))), ["b.json:4:14"]);
+}
+
+#[test]
+fn tabs_that_yaml_forbids_are_told() {
+    unread_is_told("a.yaml", format!("{KONG}x:\n\ty: 1\n"));
+}
+
+#[test]
+fn strict_makes_what_is_unread_fail() {
+    let folder = Folder::with("a.yaml", format!("{KONG}\0"));
+    assert_eq!(folder.retrylint(&["check", "--strict"]).code(), 1);
+    assert_eq!(folder.retrylint(&["check"]).code(), 0);
+}

@@ -1,0 +1,270 @@
+//! Macros with a format string: text and arguments in their order, names in braces included.
+
+use std::sync::Arc;
+
+use proc_macro2::TokenStream;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Ident, LitStr, Macro, Token};
+
+use super::super::ir::{Expr, ExprKind, FormatPart};
+use super::Lowerer;
+use super::expr::{expr, single};
+use crate::source::Span;
+
+/// The macros whose first string literal is taken for a format string.
+pub(super) const NAMES: [&str; 36] = [
+    "format",
+    "print",
+    "println",
+    "eprint",
+    "eprintln",
+    "write",
+    "writeln",
+    "format_args",
+    "panic",
+    "unreachable",
+    "todo",
+    "unimplemented",
+    "bail",
+    "anyhow",
+    "eyre",
+    "format_err",
+    "miette",
+    "whatever",
+    "trace",
+    "debug",
+    "info",
+    "warn",
+    "error",
+    "critical",
+    "crit",
+    "notice",
+    "log",
+    "event",
+    "span",
+    "trace_span",
+    "debug_span",
+    "info_span",
+    "warn_span",
+    "error_span",
+    "fatal",
+    "alert",
+];
+
+/// An argument of such a macro.
+enum Argument {
+    /// The first literal that stands alone.
+    Format(LitStr),
+    /// Any other, with its name (`target: a`, `user = b`, `"key" => c`).
+    Value(Option<String>, Box<syn::Expr>),
+}
+
+/// The arguments after the format string, each with its name and whether the string uses it.
+type After = Vec<(Option<String>, Expr, bool)>;
+
+/// A piece of a format string.
+#[derive(Debug, PartialEq)]
+enum Piece {
+    Text(String),
+    /// `{}`
+    Next,
+    /// `{0}`
+    Index(usize),
+    /// `{name}`, with the offset of the name from where the text begins.
+    Name(String, usize),
+}
+
+impl Lowerer<'_> {
+    pub(super) fn format_macro(&mut self, macro_name: &str, mac: &Macro, span: Span) -> Option<Expr> {
+        self.format_tokens(macro_name, mac.tokens.clone(), span)
+    }
+
+    pub(super) fn format_tokens(&mut self, macro_name: &str, tokens: TokenStream, span: Span) -> Option<Expr> {
+        let mut args = Vec::new();
+        let mut after = After::new();
+        let mut literal = None;
+        for argument in arguments.parse2(tokens).ok()? {
+            match argument {
+                Argument::Format(lit) => literal = Some(lit),
+                Argument::Value(name, value) if literal.is_some() => after.push((name, self.expr(&value), false)),
+                Argument::Value(_, value) => args.push(self.expr(&value)),
+            }
+        }
+        let parts = literal.map(|lit| self.parts(&lit, &mut after)).unwrap_or_default();
+        args.extend(after.into_iter().filter(|(_, _, used)| !used).map(|(_, value, _)| value));
+        Some(expr(ExprKind::Format { name: Arc::from(macro_name), parts, args }, span))
+    }
+
+    fn parts(&self, lit: &LitStr, after: &mut After) -> Vec<FormatPart> {
+        let whole = self.span(lit.span());
+        let (start, escaped) = self.body(whole).unwrap_or((whole.range().start, false));
+        let token = self.text(whole);
+        let end = whole.range().start + token.rfind('"').unwrap_or(token.len());
+        let body = self.file.text.get(start..end).unwrap_or("");
+        let mut next = 0;
+        let parts = split(body, escaped).into_iter().map(|piece| match piece {
+            Piece::Text(text) => FormatPart::Text(Arc::from(text)),
+            Piece::Next => {
+                next += 1;
+                FormatPart::Arg(argument(after, next - 1, whole))
+            }
+            Piece::Index(i) => FormatPart::Arg(argument(after, i, whole)),
+            Piece::Name(wanted, offset) => match after.iter().position(|(n, ..)| n.as_deref() == Some(&*wanted)) {
+                Some(i) => FormatPart::Arg(argument(after, i, whole)),
+                None => {
+                    let at = start + offset;
+                    let span = self.file.span(at..at + wanted.len());
+                    FormatPart::Arg(expr(ExprKind::Path(single(&wanted)), span))
+                }
+            },
+        });
+        parts.collect()
+    }
+}
+
+fn argument(after: &mut After, i: usize, whole: Span) -> Expr {
+    match after.get_mut(i) {
+        Some((_, value, used)) => {
+            *used = true;
+            value.clone()
+        }
+        None => expr(ExprKind::Opaque, whole),
+    }
+}
+
+/// The arguments of the macros of the standard library, log, tracing, slog and the error crates.
+fn arguments(input: ParseStream) -> syn::Result<Vec<Argument>> {
+    let mut found = Vec::new();
+    let mut has_format = false;
+    while !input.is_empty() {
+        if input.parse::<Option<Token![,]>>()?.is_some() || input.parse::<Option<Token![;]>>()?.is_some() {
+            continue;
+        }
+        let name = key(input)?;
+        // `%value`, `?value`: by which trait a field is shown.
+        if input.parse::<Option<Token![%]>>()?.is_none() {
+            input.parse::<Option<Token![?]>>()?;
+        }
+        if !has_format && name.is_none() && is_lone_string(input) {
+            has_format = true;
+            found.push(Argument::Format(input.parse()?));
+        } else if !input.is_empty() {
+            found.push(Argument::Value(name, input.parse()?));
+        }
+    }
+    Ok(found)
+}
+
+fn is_lone_string(input: ParseStream) -> bool {
+    let ahead = input.fork();
+    ahead.parse::<LitStr>().is_ok() && (ahead.is_empty() || ahead.peek(Token![,]) || ahead.peek(Token![;]))
+}
+
+/// Reads `name =`, `name: `, `a.b =`, `name:? =`, `"name" =>`, if one of them stands here.
+fn key(input: ParseStream) -> syn::Result<Option<String>> {
+    let ahead = input.fork();
+    let mut key = if ahead.peek(LitStr) {
+        ahead.parse::<LitStr>()?.value()
+    } else if ahead.peek(Ident::peek_any) {
+        ahead.call(Ident::parse_any)?.to_string()
+    } else {
+        return Ok(None);
+    };
+    while ahead.peek(Token![.]) && ahead.peek2(Ident::peek_any) {
+        ahead.parse::<Token![.]>()?;
+        key = format!("{key}.{}", ahead.call(Ident::parse_any)?);
+    }
+    let typed = ahead.peek(Token![:]) && !ahead.peek(Token![::]);
+    if typed {
+        ahead.parse::<Token![:]>()?;
+        if ahead.peek(Token![?]) || ahead.peek(Token![%]) {
+            ahead.parse::<proc_macro2::Punct>()?;
+        }
+    }
+    let assigned = ahead.peek(Token![=>]) || ahead.peek(Token![=]) && !ahead.peek(Token![==]);
+    if ahead.peek(Token![=>]) {
+        ahead.parse::<Token![=>]>()?;
+    } else if assigned {
+        ahead.parse::<Token![=]>()?;
+    }
+    if !typed && !assigned {
+        return Ok(None);
+    }
+    syn::parse::discouraged::Speculative::advance_to(input, &ahead);
+    Ok(Some(key))
+}
+
+/// Splits the text between the quotes of a format string.
+fn split(body: &str, escaped: bool) -> Vec<Piece> {
+    let chars = if escaped { unescape(body) } else { body.char_indices().collect() };
+    let mut pieces = Vec::new();
+    let mut text = String::new();
+    let mut rest = chars.into_iter().peekable();
+    while let Some((at, c)) = rest.next() {
+        if matches!(c, '{' | '}') && rest.next_if(|(_, next)| *next == c).is_some() || c != '{' {
+            text.push(c);
+            continue;
+        }
+        if !text.is_empty() {
+            pieces.push(Piece::Text(std::mem::take(&mut text)));
+        }
+        let inside: Vec<(usize, char)> = std::iter::from_fn(|| rest.next_if(|(_, c)| *c != '}')).collect();
+        rest.next();
+        pieces.push(piece(&inside, at + 1));
+    }
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text));
+    }
+    pieces
+}
+
+/// What stands between braces, up to the colon: nothing, a number or a name.
+fn piece(inside: &[(usize, char)], default: usize) -> Piece {
+    let named = inside.iter().take_while(|(_, c)| *c != ':');
+    let named: Vec<_> = named.filter(|(_, c)| !c.is_whitespace()).collect();
+    let text: String = named.iter().map(|(_, c)| c).collect();
+    match text.parse() {
+        _ if text.is_empty() => Piece::Next,
+        Ok(index) => Piece::Index(index),
+        Err(_) => Piece::Name(text, named.first().map_or(default, |(at, _)| *at)),
+    }
+}
+
+/// The characters that a string literal stands for, each with the offset where it is written.
+fn unescape(body: &str) -> Vec<(usize, char)> {
+    let mut found = Vec::new();
+    let mut rest = body.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
+        if c != '\\' {
+            found.push((at, c));
+            continue;
+        }
+        let Some((_, escape)) = rest.next() else { break };
+        let c = match escape {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            '0' => '\0',
+            'x' => {
+                let digits: String = rest.by_ref().take(2).map(|(_, c)| c).collect();
+                code_point(&digits)
+            }
+            'u' => {
+                let digits: String = rest.by_ref().map(|(_, c)| c).take_while(|c| *c != '}').collect();
+                code_point(digits.trim_start_matches('{'))
+            }
+            '\n' | '\r' => {
+                while rest.next_if(|(_, c)| c.is_whitespace()).is_some() {}
+                continue;
+            }
+            other => other,
+        };
+        found.push((at, c));
+    }
+    found
+}
+
+fn code_point(digits: &str) -> char {
+    u32::from_str_radix(&digits.replace('_', ""), 16).ok().and_then(char::from_u32).unwrap_or('\u{fffd}')
+}

@@ -2,6 +2,7 @@
 
 use super::Failure;
 use crate::cli::ExplainArgs;
+use crate::report::page;
 use crate::rules;
 use crate::status::Status;
 use crate::suggest::closest;
@@ -9,7 +10,7 @@ use crate::terminal::Terminal;
 
 pub(super) fn run(args: &ExplainArgs, terminal: Terminal) -> Result<Status, Failure> {
     let rule = rules::by_name(&args.rule).ok_or_else(|| unknown(&args.rule))?;
-    terminal.out(|out| writeln!(out, "{}", rule.page.trim_end()))?;
+    terminal.out(|out| page::write(rule.page, terminal.style, out))?;
     Ok(Status::Clean)
 }
 

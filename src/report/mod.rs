@@ -4,6 +4,7 @@
 
 pub mod json;
 pub mod lists;
+pub mod page;
 mod places;
 pub mod text;
 

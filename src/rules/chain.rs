@@ -94,7 +94,7 @@ fn one_layer(path: &Path, layers: &[&Layer]) -> String {
     if let [only] = layers {
         return only.advice.fewer.as_ref().map_or_else(
             || format!("Let {} try less often: 2 or 3 attempts ride out a blip, more only add load.", only.name),
-            |advice| format!("Fewer attempts ride out a blip as well. {}: {advice}.", only.name),
+            |advice| format!("2 or 3 attempts ride out a blip, more only add load. For none: {advice}."),
         );
     }
     let others: Vec<String> = layers

@@ -35,7 +35,9 @@ fn implicit(layer: &Layer) -> Option<Finding> {
         phrase::times(layer),
     );
     let help = match &layer.advice.fewer {
-        Some(advice) => format!("Write the number that you want, so that it is seen and survives upgrades: {advice}."),
+        Some(advice) => {
+            format!("Write the number that you want, so that it is seen and survives upgrades. For none: {advice}.")
+        }
         None => "Write the number that you want, so that it is seen and survives upgrades.".to_string(),
     };
     let text = format!("{} by default; {source}", phrase::attempts(layer));

@@ -31,7 +31,7 @@ pub struct Style {
 
 impl Style {
     /// Text in a colour, if there are any.
-    pub(super) fn paint<T>(self, ink: Ink, text: T) -> Painted<T> {
+    pub(in crate::report) fn paint<T>(self, ink: Ink, text: T) -> Painted<T> {
         Painted(self.color.then_some(ink), text)
     }
 }

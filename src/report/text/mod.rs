@@ -18,7 +18,7 @@ use crate::rules::{Finding, Severity};
 use crate::run::Run;
 use crate::source::Span;
 use diagnosis::Diagnosis;
-use paint::Ink;
+pub(super) use paint::Ink;
 
 /// So many findings of a rule are shown with their sources; the others take a line each.
 const IN_FULL: usize = 8;

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What a piece of text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ink {
+pub enum Ink {
     /// The word "error" and what an error points at.
     Error,
     /// The same for a warning.
@@ -39,7 +39,7 @@ impl Ink {
 }
 
 /// Text in a colour, or plain.
-pub(super) struct Painted<T>(pub Option<Ink>, pub T);
+pub struct Painted<T>(pub Option<Ink>, pub T);
 
 impl<T: fmt::Display> fmt::Display for Painted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -21,13 +21,13 @@ pub(super) fn safe(text: &str) -> String {
 }
 
 /// Breaks `text` at spaces so that no line is wider than `first` (the first one) or `rest` (all others).
-/// A word that is wider than a line is broken where the line ends.
+/// A word that is wider than a line is broken where the line ends; code in backquotes is kept whole where it can be.
 pub(super) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
     let text = safe(text);
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     let mut used = 0;
-    for word in text.split(' ').filter(|w| !w.is_empty()) {
+    for word in words(&text, first.min(rest)) {
         let room = room(lines.len(), first, rest);
         let wide = width(word);
         if used > 0 && used + 1 + wide > room {
@@ -54,6 +54,29 @@ pub(super) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
     lines
 }
 
+/// The text at its spaces, but code in backquotes that takes up to half of a line in one piece.
+fn words(text: &str, line: usize) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = end_of_word(rest, line);
+        let (word, after) = rest.split_at(end);
+        if !word.is_empty() {
+            words.push(word);
+        }
+        rest = after.strip_prefix(' ').unwrap_or(after);
+    }
+    words
+}
+
+fn end_of_word(text: &str, line: usize) -> usize {
+    let space = text.find(' ').unwrap_or(text.len());
+    let opens = text.find('`').filter(|open| *open < space);
+    let closes = opens.and_then(|open| Some(open + 1 + text.get(open + 1..)?.find('`')?));
+    let whole = closes.map(|close| close + text.get(close..).and_then(|t| t.find(' ')).unwrap_or(text.len() - close));
+    whole.filter(|end| text.get(..*end).is_some_and(|t| width(t) * 2 <= line)).unwrap_or(space)
+}
+
 /// However narrow the terminal, some text goes on a line.
 fn room(line: usize, first: usize, rest: usize) -> usize {
     (if line == 0 { first } else { rest }).max(16)
@@ -74,6 +97,14 @@ mod tests {
     #[test]
     fn breaks_a_word_that_is_wider_than_the_line() {
         assert_eq!(wrap("a bbbbbbbbbbbbbbbbbbbb", 16, 16), ["a", "bbbbbbbbbbbbbbbb", "bbbb"]);
+    }
+
+    #[test]
+    fn keeps_short_code_whole() {
+        assert_eq!(wrap("then write this `retries: 0` there", 24, 24), ["then write this", "`retries: 0` there"]);
+        assert_eq!(wrap("a `b c d e f g h i j k l m` n", 16, 16), ["a `b c d e f g h", "i j k l m` n"]);
+        assert_eq!(wrap("one ` alone", 16, 16), ["one ` alone"]);
+        assert_eq!(wrap("`", 16, 16), ["`"]);
     }
 
     #[test]

@@ -59,7 +59,12 @@ fn select_loses_no_broken_file_that_matters() {
         .write("broken.rs", "fn load() { for _ in 0..3 { if backon::retry( {")
         .write("other.rs", "fn colour( {");
     let selected = said(&folder.root, &["--format", "json"]);
-    assert_same(&selected, &said(&folder.root, &["--format", "json", "--parse-all"]), "parsing every file", &folder.root);
+    assert_same(
+        &selected,
+        &said(&folder.root, &["--format", "json", "--parse-all"]),
+        "parsing every file",
+        &folder.root,
+    );
     assert!(selected.contains("broken-kong.yaml"), "{selected}");
 }
 

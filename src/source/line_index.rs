@@ -4,7 +4,12 @@
 #[derive(Debug, Clone)]
 pub struct LineIndex {
     starts: Vec<u32>,
+    /// For every [`STEP`]th byte, how many bytes before it continue a character: columns on lines of many megabytes
+    /// are counted without reading the whole line for each of them.
+    continuations: Vec<u32>,
 }
+
+const STEP: usize = 4096;
 
 /// A line and a column, both from 1; the column counts characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +26,17 @@ impl LineIndex {
         let starts = std::iter::once(0)
             .chain(text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i as u32 + 1))
             .collect();
-        Self { starts }
+        let mut count = 0;
+        let continuations = text
+            .as_bytes()
+            .chunks(STEP)
+            .map(|chunk| {
+                let before = count;
+                count += continuing(chunk);
+                before
+            })
+            .collect();
+        Self { starts, continuations }
     }
 
     /// The position of a byte offset in the `text` this index was made from.
@@ -30,9 +45,18 @@ impl LineIndex {
         let line = self.starts.partition_point(|&start| start <= byte).max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or(0) as usize;
         let end = floor_char_boundary(text, byte as usize);
-        let before = text.get(start..end).unwrap_or("");
-        let column = before.trim_start_matches('\u{feff}').chars().count() as u32 + 1;
+        let characters =
+            (end - start) as u32 - (self.continuing_before(text, end) - self.continuing_before(text, start));
+        let mark = u32::from(start == 0 && end > 0 && text.starts_with('\u{feff}'));
+        let column = characters - mark + 1;
         Position { line: line as u32, column }
+    }
+
+    fn continuing_before(&self, text: &str, byte: usize) -> u32 {
+        let step = byte / STEP;
+        let known = self.continuations.get(step).copied().unwrap_or(0);
+        let start = if self.continuations.get(step).is_some() { step * STEP } else { 0 };
+        known + continuing(text.as_bytes().get(start..byte).unwrap_or(&[]))
     }
 
     /// The byte range of a line (from 1), its line end left out.
@@ -48,6 +72,11 @@ impl LineIndex {
     pub fn lines(&self) -> u32 {
         self.starts.len() as u32
     }
+}
+
+/// How many bytes continue a character that began before them.
+fn continuing(bytes: &[u8]) -> u32 {
+    bytes.iter().filter(|b| **b & 0b1100_0000 == 0b1000_0000).count() as u32
 }
 
 fn floor_char_boundary(text: &str, byte: usize) -> usize {
@@ -78,6 +107,19 @@ mod tests {
         assert_eq!(index.position(text, 3), Position { line: 1, column: 1 });
         assert_eq!(index.line_range(text, 1), 0..13);
         assert_eq!(index.position(text, 15), Position { line: 2, column: 1 });
+    }
+
+    #[test]
+    fn columns_of_very_long_lines_are_the_number_of_characters() {
+        for unit in ["ab", "é", "재a"] {
+            let text = format!("first\n{}", unit.repeat(3 * STEP));
+            let index = LineIndex::new(&text);
+            for (column, (byte, _)) in text["first\n".len()..].char_indices().enumerate().step_by(97) {
+                let position = index.position(&text, ("first\n".len() + byte) as u32);
+                assert_eq!(position, Position { line: 2, column: column as u32 + 1 });
+            }
+            assert_eq!(index.position(&text, u32::MAX).column as usize, text.chars().count() - 6 + 1);
+        }
     }
 
     #[test]

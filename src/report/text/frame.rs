@@ -197,10 +197,9 @@ fn section(diagnostic: &dyn Diagnostic, room: usize) -> Option<Section> {
         let line = line::show(&found.line, found.span.clone(), room);
         head.get_or_insert_with(|| {
             let mut head = wrap::safe(&found.name);
-            let column = found.column();
             let separator = if head.is_empty() { "" } else { ":" };
             // Writing to a String cannot fail.
-            let _ = write!(head, "{separator}{}:{column}", found.number);
+            let _ = write!(head, "{separator}{}:{}", found.number, found.column);
             head
         });
         let mark = Mark {
@@ -216,38 +215,49 @@ fn section(diagnostic: &dyn Diagnostic, room: usize) -> Option<Section> {
     Some(Section { head: head?, rows })
 }
 
-/// The line in which a label starts.
+/// The line in which a label starts, or the part of it around the label.
 struct Found {
     name: String,
     number: usize,
+    column: usize,
     line: String,
     span: Range<usize>,
 }
 
-impl Found {
-    fn column(&self) -> usize {
-        let before = self.line.get(..self.span.start).unwrap_or(&self.line);
-        before.trim_start_matches('\u{feff}').chars().count() + 1
-    }
-}
+/// No terminal shows more bytes of a line than this before or after a place.
+const AROUND: usize = 4096;
 
 fn find(source: &dyn SourceCode, label: &LabeledSpan) -> Option<Found> {
     // With a line of context on each side the data begins and ends at line ends.
     let contents = source.read_span(label.inner(), 1, 1).ok()?;
     let data = contents.data();
-    let mut at = label.offset().saturating_sub(contents.span().offset()).min(data.len());
+    let at = label.offset().saturating_sub(contents.span().offset()).min(data.len());
     let before = data.get(..at)?;
     let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
-    let end = data.get(start..)?.iter().position(|b| *b == b'\n').map_or(data.len(), |i| start + i);
-    let line = String::from_utf8_lossy(data.get(start..end)?).into_owned();
-    at -= start;
-    while !line.is_char_boundary(at.min(line.len())) {
-        at -= 1;
-    }
+    let from = boundary(data, start.max(at.saturating_sub(AROUND)), start);
+    let shown = data.get(from..data.len().min(at + AROUND))?;
+    let shown = shown.split(|b| *b == b'\n').next()?;
+    let line = String::from_utf8_lossy(shown).into_owned();
+    let mark = boundary(line.as_bytes(), at - from, 0);
     Some(Found {
         name: contents.name().unwrap_or_default().to_string(),
         number: contents.line() + before.iter().filter(|b| **b == b'\n').count() + 1,
-        span: at..at.saturating_add(label.len()),
+        column: column(data.get(start..at)?),
+        span: mark..mark.saturating_add(label.len()),
         line,
     })
+}
+
+/// The nearest start of a character at `at` or before it, not before `least`.
+fn boundary(text: &[u8], mut at: usize, least: usize) -> usize {
+    while at > least && text.get(at).is_some_and(|b| b & 0b1100_0000 == 0b1000_0000) {
+        at -= 1;
+    }
+    at
+}
+
+/// The column, in characters from 1, of what follows `before` in its line.
+fn column(before: &[u8]) -> usize {
+    let before = before.strip_prefix("\u{feff}".as_bytes()).unwrap_or(before);
+    before.iter().filter(|b| **b & 0b1100_0000 != 0b1000_0000).count() + 1
 }

@@ -4,8 +4,9 @@ use rayon::prelude::*;
 
 use crate::config::Config;
 use crate::facts::Facts;
+use crate::rust::lower::lower;
 use crate::source::{SourceFile, Unread};
-use crate::syntax::{self, Parsed, Syntax};
+use crate::syntax::{self, Parsed, Syntax, SyntaxError};
 use crate::systems::{self, Part, Unit};
 
 /// The facts of all files, in their order, joined by each system.
@@ -26,16 +27,30 @@ pub fn extract(files: &[SourceFile], config: &Config) -> Facts {
 }
 
 fn extract_unit(files: &[&SourceFile], config: &Config) -> Facts {
+    match files {
+        [file] if Syntax::of_path(&file.path) == Some(Syntax::Rust) => extract_rust(file, config),
+        _ => extract_settings(files, config),
+    }
+}
+
+fn extract_rust(file: &SourceFile, config: &Config) -> Facts {
+    match lower(file, config.include_tests) {
+        Ok(module) => Facts { modules: vec![module], ..Facts::default() },
+        Err(error) => Facts { unread: vec![unread(file, &error)], ..Facts::default() },
+    }
+}
+
+fn extract_settings(files: &[&SourceFile], config: &Config) -> Facts {
     let parsed: Vec<(&SourceFile, Parsed)> =
         files.iter().filter_map(|file| Some((*file, syntax::parse(Syntax::of_path(&file.path)?, file)))).collect();
     let unit = Unit { parts: parsed.iter().map(|(file, parsed)| Part { file, parsed }).collect() };
     let mut facts = systems::extract(&unit, &config.versions);
     for (file, parsed) in &parsed {
-        facts.unread.extend(parsed.errors.iter().map(|error| Unread {
-            path: file.path.clone(),
-            span: Some(error.span),
-            reason: error.message.clone(),
-        }));
+        facts.unread.extend(parsed.errors.iter().map(|error| unread(file, error)));
     }
     facts
+}
+
+fn unread(file: &SourceFile, error: &SyntaxError) -> Unread {
+    Unread { path: file.path.clone(), span: Some(error.span), reason: error.message.clone() }
 }

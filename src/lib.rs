@@ -35,9 +35,6 @@ use source::discover::{Missing, Paths, discover};
 use source::read::read;
 use source::{Sources, Unread};
 
-/// The stack of each thread.
-pub const STACK_SIZE: usize = 128 << 20;
-
 /// What a run starts from, besides the configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
@@ -79,7 +76,7 @@ pub enum Error {
 /// If a given path does not exist, or no threads can be started. Files that cannot be read are no error:
 /// they are listed in [`Run::unread`].
 pub fn run(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(inputs.threads).stack_size(STACK_SIZE).build()?;
+    let pool = rust::stack::pool(inputs.threads)?;
     pool.install(|| stages(inputs, config))
 }
 

@@ -78,6 +78,7 @@ fn utf_16_is_told() {
 #[test]
 fn a_nul_is_told() {
     unread_is_told("a.yaml", format!("{KONG}\0"));
+    unread_is_told("a.rs", format!("{RUST}\0"));
 }
 
 #[test]
@@ -118,6 +119,36 @@ fn deep_toml_is_told() {
     unread_is_told("lists/Cargo.toml", toml(format!("a = {}{}", "[".repeat(DEPTH), "]".repeat(DEPTH))));
     unread_is_told("maps/Cargo.toml", toml(format!("a = {}1{}", "{ a = ".repeat(DEPTH), " }".repeat(DEPTH))));
     unread_is_told("dots/Cargo.toml", toml(format!("a{} = 1", ".a".repeat(DEPTH))));
+}
+
+#[test]
+fn deep_rust_is_told() {
+    let with = |body: String| format!("{RUST}fn deep() {{ {body} }}\n");
+    let pairs = [("(", ")"), ("[", "]"), ("{", "}")];
+    for (open, close) in pairs {
+        for depth in [DEPTH, 10 * DEPTH] {
+            unread_is_told("a.rs", with(format!("let x = {}1{};", open.repeat(depth), close.repeat(depth))));
+        }
+    }
+    unread_is_told("generics.rs", with(format!("let x: {}u8{};", "Vec<".repeat(DEPTH), ">".repeat(DEPTH))));
+    unread_is_told("unary.rs", with(format!("let x = {}1;", "-".repeat(DEPTH))));
+    unread_is_told("references.rs", with(format!("let x: {}u8 = y;", "&".repeat(DEPTH))));
+}
+
+#[test]
+fn long_rust_chains_end_one_way_or_the_other() {
+    for body in [
+        format!("let x = 1{};", " + 1".repeat(DEPTH)),
+        format!("x{};", ".a()".repeat(DEPTH)),
+        format!("if a {{}}{}", " else if a {}".repeat(DEPTH)),
+        format!("let x = y{};", "?".repeat(DEPTH)),
+        format!("a{};", "::b".repeat(DEPTH)),
+    ] {
+        let output = Folder::with("a.rs", format!("{RUST}fn long() {{ {body} }}\n")).check();
+        let found = !layers(&output.json()).is_empty();
+        assert!(output.code() < 2);
+        assert_ne!(found, !output.unread().is_empty(), "read, or told to be unread: {}", output.stdout);
+    }
 }
 
 #[test]

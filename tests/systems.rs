@@ -1,5 +1,7 @@
 //! What each system reads from its fixture folder, one line a layer, and the figures that hold by default.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 #[path = "systems/defaults.rs"]
 mod defaults;
 #[path = "systems/render.rs"]
@@ -9,7 +11,7 @@ use std::sync::Arc;
 
 use retrylint::facts::Facts;
 use retrylint::source::{FileId, SourceFile, Sources};
-use retrylint::syntax::{Parsed, yaml};
+use retrylint::syntax::{self, Parsed, Syntax};
 use retrylint::systems::{self, Part, Unit, Versions};
 
 /// The facts of some files, joined.
@@ -31,7 +33,7 @@ pub fn read(files: Vec<(String, String)>, versions: &Versions) -> (Sources, Fact
 }
 
 fn parse(file: &SourceFile) -> Parsed {
-    let parsed = yaml::parse(file);
+    let parsed = syntax::parse(Syntax::of_path(&file.path).unwrap(), file);
     assert_eq!(parsed.errors, [], "{}", file.path);
     parsed
 }
@@ -63,7 +65,7 @@ macro_rules! fixtures {
     )* };
 }
 
-fixtures! { kong envoy istio }
+fixtures! { kong envoy istio resilience4j kubernetes compose }
 
 #[test]
 fn every_system_has_a_fixture_and_marks_that_its_fixture_holds() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::objects;
 use crate::source::{SourceFile, Span};
-use crate::syntax::{Entry, Node, Parsed, Value, yaml};
+use crate::syntax::{self, Entry, Node, Parsed, Syntax, Value};
 
 /// The settings files in the ConfigMaps of some documents, one list for each ConfigMap: the spans of their trees are
 /// those of the file around them. What cannot be read stays the text that it is.
@@ -15,7 +15,7 @@ pub(super) fn in_config_maps<'a>(
     for (file, root) in documents {
         for object in objects::of(root).into_iter().filter(|o| o.kind == "ConfigMap" && o.version == "v1") {
             let entries = object.node.get("data").map_or(&[][..], Node::entries);
-            let parsed = entries.iter().filter(|e| is_settings(&e.key)).filter_map(|e| Some((file, parse(file, e)?)));
+            let parsed = entries.iter().filter_map(|e| Some((file, parse(file, e, syntax_of(&e.key)?)?)));
             out.push(parsed.collect());
         }
     }
@@ -23,19 +23,19 @@ pub(super) fn in_config_maps<'a>(
     out
 }
 
-/// Keys named like files with a syntax of their own, and Istio's `mesh`.
-fn is_settings(key: &str) -> bool {
-    key == "mesh" || [".yaml", ".yml", ".json"].iter().any(|ending| key.ends_with(ending))
+/// Keys are named like files; `mesh` is Istio's.
+fn syntax_of(key: &str) -> Option<Syntax> {
+    if key == "mesh" { Some(Syntax::Yaml) } else { Syntax::of_path(key) }
 }
 
-fn parse(file: &SourceFile, entry: &Entry) -> Option<Parsed> {
+fn parse(file: &SourceFile, entry: &Entry, syntax: Syntax) -> Option<Parsed> {
     let start = content_start(file, &entry.value)?;
     let end = (entry.value.span.end as usize).max(start);
     let text = file.text.get(start..end)?;
     // A quoted scalar ends with its quote.
     let text = if entry.value.scalar()?.verbatim.is_some() { text.trim_end_matches(['"', '\'']) } else { text };
     let inner = SourceFile { id: file.id, path: file.path.clone(), text: text.into() };
-    let mut parsed = yaml::parse(&inner);
+    let mut parsed = syntax::parse(syntax, &inner);
     if !parsed.errors.is_empty() {
         return None;
     }

@@ -2,6 +2,8 @@
 //!
 //! To add one: its file here, its line in [`all`], its folder in `fixtures/`.
 
+pub mod clients;
+pub mod deploy;
 pub mod duration;
 mod embedded;
 pub mod gateways;
@@ -148,5 +150,12 @@ pub fn units(paths: &[&str]) -> Vec<Vec<usize>> {
 
 /// Every system, in the order in which they are listed.
 pub fn all() -> &'static [&'static dyn System] {
-    &[&gateways::kong::Kong, &gateways::envoy::Envoy, &mesh::istio::Istio]
+    &[
+        &gateways::kong::Kong,
+        &gateways::envoy::Envoy,
+        &mesh::istio::Istio,
+        &clients::resilience4j::Resilience4j,
+        &deploy::kubernetes::Kubernetes,
+        &deploy::compose::Compose,
+    ]
 }

@@ -27,18 +27,9 @@ impl Node {
 
 /// A count of retries, as attempts: one more. A number that is not whole, or a template, is unknown.
 pub(super) fn retries(entry: &Entry) -> Setting<Attempts> {
-    count(entry, 1)
-}
-
-/// A count of tries in all.
-pub(super) fn tries(entry: &Entry) -> Setting<Attempts> {
-    count(entry, 0)
-}
-
-fn count(entry: &Entry, more: u64) -> Setting<Attempts> {
     let span = entry.value.span;
     match entry.value.as_int() {
-        Some(n) => Setting::written(Attempts::Count(u64::try_from(n).unwrap_or(0).saturating_add(more).max(1)), span),
+        Some(n) => Setting::written(Attempts::Count(u64::try_from(n).unwrap_or(0).saturating_add(1)), span),
         None => Setting::unknown(format!("`{}` is not a number here", entry.key), Some(span)),
     }
 }

@@ -1,1 +1,408 @@
 //! One test for each row of the default figures: the smallest settings that leave the figure to the system.
+
+use std::time::Duration;
+
+use retrylint::facts::Facts;
+use retrylint::model::{Attempts, Jitter, Layer, Methods, ModeSet, Scope, Setting, Wait};
+use retrylint::systems::{self, Version, Versions};
+
+/// A row: the system, the figure as its list has it, a file, and what must be read from it.
+struct Row {
+    system: &'static str,
+    what: &'static str,
+    file: &'static str,
+    text: &'static str,
+    holds: fn(&Facts) -> bool,
+}
+
+const ROWS: &[Row] = &[
+    Row {
+        system: "kong",
+        what: "services[].retries absent",
+        file: "kong.yaml",
+        text: KONG,
+        holds: |f| default_count(f, 6),
+    },
+    Row {
+        system: "kong",
+        what: "services[].retries: 0",
+        file: "kong.yaml",
+        text: "{_format_version: '3.0', services: [{name: a, url: 'http://a', retries: 0}]}",
+        holds: |f| written_count(f, 1),
+    },
+    Row {
+        system: "kong",
+        what: "services[].read_timeout absent",
+        file: "kong.yaml",
+        text: KONG,
+        holds: |f| is_default(&only(f).per_try, Duration::from_secs(60)),
+    },
+    Row {
+        system: "kong",
+        what: "limit on all tries together",
+        file: "kong.yaml",
+        text: KONG,
+        holds: |f| only(f).overall.is_none(),
+    },
+    Row {
+        system: "kong",
+        what: "what is retried",
+        file: "kong.yaml",
+        text: KONG,
+        holds: |f| only(f).retries.yes == ModeSet::transport() && only(f).wait == Wait::None,
+    },
+    Row {
+        system: "kong",
+        what: "POST, PATCH, LOCK",
+        file: "kong.yaml",
+        text: KONG,
+        holds: |f| matches!(&only(f).methods, Methods::Only(m) if !m.contains(&"POST".into()) && m.contains(&"GET".into())),
+    },
+    Row {
+        system: "envoy",
+        what: "no retry_policy",
+        file: "envoy.yaml",
+        text: "{virtual_hosts: [{name: v, domains: ['*'], routes: [{match: {prefix: /}, route: {cluster: a}}]}]}",
+        holds: |f| f.layers.is_empty() && f.routes.len() == 1,
+    },
+    Row {
+        system: "envoy",
+        what: "retry_policy.num_retries absent",
+        file: "envoy.yaml",
+        text: ENVOY,
+        holds: |f| default_count(f, 2),
+    },
+    Row {
+        system: "envoy",
+        what: "retry_policy.retry_on absent or of unknown words",
+        file: "envoy.yaml",
+        text: "{virtual_hosts: [{name: v, domains: ['*'], routes: [{match: {prefix: /}, \
+               route: {cluster: a, retry_policy: {num_retries: 7}}}]}]}",
+        holds: |f| written_count(f, 1) && !only(f).is_active(),
+    },
+    Row {
+        system: "envoy",
+        what: "retry_policy.retry_back_off absent",
+        file: "envoy.yaml",
+        text: ENVOY,
+        holds: |f| waits(f, [25, 50, 100, 200, 250]),
+    },
+    Row {
+        system: "envoy",
+        what: "retry_back_off.max_interval absent",
+        file: "envoy.yaml",
+        text: "{virtual_hosts: [{name: v, domains: ['*'], routes: [{match: {prefix: /}, \
+               route: {cluster: a, retry_policy: {retry_on: 5xx, retry_back_off: {base_interval: 0.1s}}}}]}]}",
+        holds: |f| waits(f, [100, 200, 400, 800, 1000]),
+    },
+    Row {
+        system: "envoy",
+        what: "jitter",
+        file: "envoy.yaml",
+        text: ENVOY,
+        holds: |f| default_jitter(f, Jitter::Full),
+    },
+    Row {
+        system: "envoy",
+        what: "retry_policy.per_try_timeout absent",
+        file: "envoy.yaml",
+        text: ENVOY,
+        holds: |f| only(f).per_try.is_none() && !only(f).retries.yes.contains(retrylint::model::Mode::Timeout),
+    },
+    Row {
+        system: "envoy",
+        what: "route.timeout absent",
+        file: "envoy.yaml",
+        text: ENVOY,
+        holds: |f| is_default(&only(f).overall, Duration::from_secs(15)),
+    },
+    Row {
+        system: "envoy",
+        what: "rate_limited_retry_back_off absent",
+        file: "envoy.yaml",
+        text: ENVOY,
+        holds: |f| only(f).retry_after.value() == Some(&false),
+    },
+    Row {
+        system: "envoy",
+        what: "retriable_request_headers absent",
+        file: "envoy.yaml",
+        text: ENVOY,
+        holds: |f| only(f).methods == Methods::Any,
+    },
+    Row {
+        system: "envoy",
+        what: "retry_budget.budget_percent absent",
+        file: "envoy.yaml",
+        text: "{static_resources: {clusters: [{name: a, circuit_breakers: {thresholds: [{retry_budget: {}}]}}]}, \
+               virtual_hosts: [{name: v, domains: ['*'], routes: [{match: {prefix: /}, \
+               route: {cluster: a, retry_policy: {retry_on: 5xx}}}]}]}",
+        holds: |f| only(f).budget.as_ref().is_some_and(|b| b.ratio.value() == Some(&0.2) && b.ratio.is_default()),
+    },
+    Row {
+        system: "istio",
+        what: "no retries on a route, and none for the mesh",
+        file: "vs.yaml",
+        text: ISTIO,
+        holds: |f| default_count(f, 3) && only(f).is_implicit(),
+    },
+    Row {
+        system: "istio",
+        what: "retries.retryOn absent",
+        file: "vs.yaml",
+        text: ISTIO_COUNT,
+        holds: |f| only(f).retries.yes.names() == ["refused", "grpc:1", "grpc:14"] && written_count(f, 3),
+    },
+    Row {
+        system: "istio",
+        what: "retries: {}, or retries without attempts",
+        file: "vs.yaml",
+        text: "{apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {name: a}, \
+               spec: {hosts: [a], http: [{retries: {backoff: 1s}, route: [{destination: {host: a}}]}]}}",
+        holds: |f| written_count(f, 1),
+    },
+    Row {
+        system: "istio",
+        what: "retries.backoff absent",
+        file: "vs.yaml",
+        text: ISTIO_COUNT,
+        holds: |f| waits(f, [25, 50, 100, 200, 250]),
+    },
+    Row {
+        system: "istio",
+        what: "the cap of retries.backoff",
+        file: "vs.yaml",
+        text: "{apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {name: a}, \
+               spec: {hosts: [a], http: [{retries: {attempts: 9, backoff: 10ms}, route: [{destination: {host: a}}]}]}}",
+        holds: |f| waits(f, [10, 20, 40, 80, 100]),
+    },
+    Row { system: "istio", what: "jitter", file: "vs.yaml", text: ISTIO, holds: |f| default_jitter(f, Jitter::Full) },
+    Row {
+        system: "istio",
+        what: "http[].timeout absent",
+        file: "vs.yaml",
+        text: ISTIO,
+        holds: |f| only(f).overall.is_none(),
+    },
+    Row {
+        system: "istio",
+        what: "retries.perTryTimeout absent",
+        file: "vs.yaml",
+        text: ISTIO_COUNT,
+        holds: |f| only(f).per_try.is_none(),
+    },
+    Row {
+        system: "istio",
+        what: "Retry-After",
+        file: "vs.yaml",
+        text: ISTIO,
+        holds: |f| only(f).retry_after.value() == Some(&false) && only(f).advice.retry_after.is_none(),
+    },
+    Row {
+        system: "istio",
+        what: "spec.gateways absent",
+        file: "vs.yaml",
+        text: ISTIO,
+        holds: |f| matches!(&only(f).scope, Scope::Hops { from, .. } if from.mesh && from.gateways.is_empty()),
+    },
+    Row {
+        system: "istio",
+        what: "retryBudget.percent absent",
+        file: "dr.yaml",
+        text: "{apiVersion: networking.istio.io/v1, kind: DestinationRule, metadata: {name: a}, \
+               spec: {host: a, trafficPolicy: {retryBudget: {minRetryConcurrency: 9}}}}",
+        holds: |f| only(f).budget.as_ref().is_some_and(|b| b.ratio.value() == Some(&0.2) && b.ratio.is_default()),
+    },
+    Row {
+        system: "resilience4j",
+        what: "max-attempts absent",
+        file: "application.yml",
+        text: "resilience4j.retry.instances.a.wait-duration: 1s",
+        holds: |f| default_count(f, 3) && only(f).asked_for,
+    },
+    Row {
+        system: "resilience4j",
+        what: "wait-duration absent",
+        file: "application.yml",
+        text: R4J,
+        holds: |f| waits(f, [500; 5]) && matches!(only(f).wait, Wait::Fixed(_)),
+    },
+    Row {
+        system: "resilience4j",
+        what: "exponential-backoff-multiplier absent",
+        file: "application.yml",
+        text: R4J_EXPONENTIAL,
+        holds: |f| waits(f, [1000, 1500, 2250, 3375, 5062]),
+    },
+    Row {
+        system: "resilience4j",
+        what: "exponential-max-wait-duration absent",
+        file: "application.yml",
+        text: R4J_EXPONENTIAL,
+        holds: |f| matches!(&only(f).wait, Wait::Exponential { cap, .. } if cap.value() == Some(&None)),
+    },
+    Row {
+        system: "resilience4j",
+        what: "enable-randomized-wait absent",
+        file: "application.yml",
+        text: R4J,
+        holds: |f| default_jitter(f, Jitter::None),
+    },
+    Row {
+        system: "resilience4j",
+        what: "randomized-wait-factor absent",
+        file: "application.yml",
+        text: "resilience4j.retry.instances.a: {wait-duration: 1s, enable-randomized-wait: true}",
+        holds: |f| only(f).jitter.value() == Some(&Jitter::Partial { low: 0.5, high: 1.5 }),
+    },
+    Row {
+        system: "resilience4j",
+        what: "retry-exceptions and its predicate absent",
+        file: "application.yml",
+        text: R4J,
+        holds: |f| only(f).retries.yes == ModeSet::all() && only(f).retries.any_error.is_some(),
+    },
+    Row {
+        system: "resilience4j",
+        what: "base-config absent",
+        file: "application.yml",
+        text: "resilience4j.retry: {configs: {default: {max-attempts: 9}}, instances: {a: {}}}",
+        holds: |f| written_count(f, 9),
+    },
+    Row {
+        system: "resilience4j",
+        what: "Retry-After",
+        file: "application.yml",
+        text: R4J,
+        holds: |f| only(f).retry_after.value() == Some(&false) && only(f).advice.retry_after.is_none(),
+    },
+];
+
+const KONG: &str = "{_format_version: '3.0', services: [{name: a, url: 'http://a'}]}";
+const ENVOY: &str = "{virtual_hosts: [{name: v, domains: ['*'], routes: [{match: {prefix: /}, \
+                     route: {cluster: a, retry_policy: {retry_on: 5xx}}}]}]}";
+const ISTIO: &str = "{apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {name: a}, \
+                     spec: {hosts: [a], http: [{route: [{destination: {host: a}}]}]}}";
+const ISTIO_COUNT: &str = "{apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {name: a}, \
+                           spec: {hosts: [a], http: [{retries: {attempts: 2}, route: [{destination: {host: a}}]}]}}";
+const R4J: &str = "resilience4j.retry.instances.a.max-attempts: 4";
+const R4J_EXPONENTIAL: &str = "resilience4j.retry.instances.a: {wait-duration: 1s, enable-exponential-backoff: true}";
+
+fn read(file: &str, text: &str, versions: &Versions) -> Facts {
+    super::read(vec![(file.to_string(), text.to_string())], versions).1
+}
+
+fn only(facts: &Facts) -> &Layer {
+    assert_eq!(facts.layers.len(), 1, "{:#?}", facts.layers);
+    &facts.layers[0]
+}
+
+fn default_count(facts: &Facts, n: u64) -> bool {
+    matches!(only(facts).attempts, Setting::Default { value: Attempts::Count(count), .. } if count == n)
+}
+
+fn written_count(facts: &Facts, n: u64) -> bool {
+    matches!(only(facts).attempts, Setting::Written { value: Attempts::Count(count), .. } if count == n)
+}
+
+fn default_jitter(facts: &Facts, jitter: Jitter) -> bool {
+    matches!(only(facts).jitter, Setting::Default { value, .. } if value == jitter)
+}
+
+fn is_default(setting: &Option<Setting<Duration>>, value: Duration) -> bool {
+    matches!(setting, Some(Setting::Default { value: v, .. }) if *v == value)
+}
+
+fn waits(facts: &Facts, millis: [u64; 5]) -> bool {
+    let waits = (0..5).map(|n| only(facts).wait.nominal(n).unwrap().as_millis() as u64);
+    waits.eq(millis)
+}
+
+#[test]
+fn every_figure_is_what_the_reading_does() {
+    for row in ROWS {
+        let facts = read(row.file, row.text, &Versions::default());
+        assert!((row.holds)(&facts), "{}: {}\n{:#?}", row.system, row.what, facts.layers);
+    }
+}
+
+#[test]
+fn every_figure_has_its_row_and_a_source() {
+    let listed: Vec<(&str, &str)> =
+        systems::all().iter().flat_map(|s| s.meta().defaults.iter().map(|d| (s.meta().id, d.what))).collect();
+    let tested: Vec<(&str, &str)> = ROWS.iter().map(|r| (r.system, r.what)).collect();
+    assert_eq!(listed, tested);
+    for figure in systems::all().iter().flat_map(|s| s.meta().defaults) {
+        assert!(!figure.source.is_empty() && !figure.value.is_empty(), "{figure:?}");
+    }
+}
+
+fn istio(minor: u32) -> Versions {
+    Versions([("istio".to_string(), Version { major: 1, minor })].into_iter().collect())
+}
+
+#[test]
+fn istio_retried_503_by_default_before_1_24() {
+    assert_eq!(only(&read("vs.yaml", ISTIO, &istio(23))).retries.yes.names(), ["refused", "503", "grpc:1", "grpc:14"]);
+    assert_eq!(only(&read("vs.yaml", ISTIO, &istio(24))).retries.yes.names(), ["refused", "grpc:1", "grpc:14"]);
+}
+
+const MESH_POLICY: &str = "{attempts: 5, retryOn: 'gateway-error,429', perTryTimeout: 2s, backoff: 1s}";
+
+/// The forms in which a mesh's default is written.
+fn meshes(policy: &str) -> Vec<String> {
+    vec![
+        format!(
+            "{{apiVersion: install.istio.io/v1alpha1, kind: IstioOperator, metadata: {{name: m}}, \
+             spec: {{meshConfig: {{defaultHttpRetryPolicy: {policy}}}}}}}"
+        ),
+        format!("meshConfig: {{defaultHttpRetryPolicy: {policy}}}"),
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: istio}}\ndata:\n  mesh: |-\n    accessLogFile: ''\n    \
+             defaultHttpRetryPolicy: {policy}\n"
+        ),
+    ]
+}
+
+#[test]
+fn a_mesh_default_in_another_file_holds_where_a_route_has_none() {
+    for mesh in meshes(MESH_POLICY) {
+        let at = mesh.find("5,").unwrap() as u32;
+        let files = vec![("a.yaml".to_string(), ISTIO.to_string()), ("mesh.yaml".to_string(), mesh)];
+        let (_, facts) = super::read(files, &Versions::default());
+        let layer = only(&facts);
+        assert!(written_count(&facts, 6), "{:?}", layer.attempts);
+        assert!(!layer.is_implicit());
+        assert_eq!(layer.attempts.span().map(|s| (s.file.0, s.start, s.end)), Some((1, at, at + 1)));
+        assert_eq!(layer.place.file.0, 0, "the place stays the route");
+        assert_eq!(layer.retries.yes.names(), ["refused", "timeout", "429", "502-504"]);
+        assert_eq!(layer.wait.nominal(0), Some(Duration::from_secs(1)));
+        assert_eq!(layer.labels.len(), 1);
+    }
+}
+
+#[test]
+fn a_mesh_default_of_nothing_switches_retries_off() {
+    let rule = "{apiVersion: networking.istio.io/v1, kind: DestinationRule, metadata: {name: b}, spec: {host: b}}";
+    for mesh in meshes("{}").into_iter().chain(meshes("{attempts: 0}")) {
+        let files = [("a.yaml", ISTIO), ("b.yaml", rule), ("mesh.yaml", &mesh)];
+        let files = files.map(|(path, text)| (path.to_string(), text.to_string())).to_vec();
+        let (_, facts) = super::read(files, &Versions::default());
+        assert!(written_count(&facts, 1), "{mesh}");
+    }
+    let own = vec![("a.yaml".to_string(), ISTIO_COUNT.to_string()), ("mesh.yaml".to_string(), meshes("{}").remove(0))];
+    assert!(written_count(&super::read(own, &Versions::default()).1, 3), "a route's own policy wins whole");
+}
+
+#[test]
+fn an_envoy_that_a_component_reads_is_that_component() {
+    let envoy = format!("{{node: {{cluster: edge}}, {}", &ENVOY[1..]);
+    let compose = "{services: {proxy: {image: 'proxy:1', volumes: ['./conf:/etc/envoy']}}}";
+    let gateway = |files: &[(&str, &str)]| {
+        let files = files.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect();
+        format!("{:?}", super::read(files, &Versions::default()).1.routes[0].from)
+    };
+    assert!(gateway(&[("conf/envoy.yaml", &envoy)]).contains("edge"));
+    assert!(gateway(&[("conf/envoy.yaml", &envoy), ("compose.yaml", compose)]).contains("OfFile"));
+    assert!(gateway(&[("config/envoy.yaml", &envoy), ("compose.yaml", compose)]).contains("edge"));
+}

@@ -69,7 +69,10 @@ pub(super) fn mesh_default(key: &Entry, before_1_24: bool) -> MeshDefaultFact {
         wait_place: policy.wait_place,
         retries: policy.conditions,
         per_try: policy.per_try,
-        reading: format!("{} of the mesh's `defaultHttpRetryPolicy`", policy.reading),
+        reading: match key.value.entry("attempts") {
+            Some(count) => format!("{} of the mesh's `{}`", settings::quote(count), key.key),
+            None => format!("the mesh's `{}` without `attempts`", key.key),
+        },
         span: policy.place,
     }
 }

@@ -1,0 +1,194 @@
+//! Compose files: services, their names on the network, what they are built from and given.
+
+use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, Facts};
+use crate::source::{SourceFile, Span};
+use crate::syntax::{Entry, Node};
+use crate::systems::settings;
+use crate::systems::{System, SystemMeta, Unit, Versions};
+
+/// Compose.
+pub struct Compose;
+
+static META: SystemMeta = SystemMeta {
+    id: "compose",
+    name: "Compose",
+    reads: "services of compose files: names, networks' aliases, build folders, images, environment, mounted files",
+    marks: &["services"],
+    defaults: &[],
+};
+
+impl System for Compose {
+    fn meta(&self) -> &'static SystemMeta {
+        &META
+    }
+
+    fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
+        for (file, root) in unit.documents().filter(|(_, root)| is_compose(root)) {
+            let project = root.get("name").and_then(Node::as_str).filter(|n| !n.contains('$'));
+            let reader = Reader { file, root };
+            for entry in root.get("services").map_or(&[][..], Node::entries) {
+                facts.components.push(reader.component(entry, project));
+            }
+        }
+    }
+}
+
+/// Other formats have `services` as well: of Compose's, one at least runs an image or is built.
+fn is_compose(root: &Node) -> bool {
+    let runs = |e: &Entry| e.value.get_any(&["image", "build", "extends"]).is_some();
+    root.get("apiVersion").is_none() && root.get("services").is_some_and(|s| s.entries().iter().any(runs))
+}
+
+struct Reader<'a> {
+    file: &'a SourceFile,
+    root: &'a Node,
+}
+
+impl Reader<'_> {
+    fn component(&self, entry: &Entry, project: Option<&str>) -> ComponentFact {
+        // What it extends in this file comes first, so that its own settings come last and win.
+        let chain = self.chain(&entry.key, &entry.value);
+        let own = |key: &str| chain.iter().rev().find_map(|service| service.get(key));
+        let mut env: Vec<EnvFact> = Vec::new();
+        for (name, value, span) in chain.iter().flat_map(|s| environment(s)) {
+            env.retain(|e| e.name != name);
+            env.extend(interpolate(&value).map(|value| EnvFact { name, value, span }));
+        }
+        let mut hosts = vec![entry.key.to_string()];
+        hosts.extend(names(&entry.value).into_iter().filter(|n| **n != *entry.key).map(str::to_string));
+        hosts.dedup();
+        ComponentFact {
+            name: entry.key.to_string(),
+            namespace: project.map(str::to_string),
+            kind: ComponentFactKind::Service,
+            hosts,
+            labels: Vec::new(),
+            images: own("image").and_then(Node::as_str).and_then(interpolate).into_iter().collect(),
+            build: own("build").and_then(|b| self.build(b)),
+            env,
+            mounts: chain.iter().flat_map(|s| self.mounts(s)).collect(),
+            span: entry.key_span,
+        }
+    }
+
+    /// A service and those of this file that it extends, the farthest first.
+    fn chain<'n>(&'n self, name: &'n str, service: &'n Node) -> Vec<&'n Node> {
+        let mut seen = vec![name];
+        let mut chain = vec![service];
+        let mut current = service;
+        while let Some(extends) = current.get("extends").filter(|e| e.get("file").is_none()) {
+            let base = extends.get("service").unwrap_or(extends).as_str();
+            let Some(base) = base.filter(|b| !seen.contains(b) && seen.len() < MAX_EXTENDS) else { break };
+            let Some(next) = self.root.at(&["services", base]) else { break };
+            seen.push(base);
+            chain.push(next);
+            current = next;
+        }
+        chain.reverse();
+        chain
+    }
+
+    /// The folder with the sources: the context, or where that holds the Compose file itself, and so may hold every
+    /// service, the folder with the Dockerfile.
+    fn build(&self, build: &Node) -> Option<String> {
+        let context = build.get("context").unwrap_or(build).as_str().unwrap_or(".");
+        let folder = settings::beside(&self.file.path, context)?;
+        let dockerfile = build.get("dockerfile").and_then(Node::as_str).and_then(|d| d.rsplit_once('/'));
+        let holds_all = folder.is_empty() || self.file.path.starts_with(&format!("{folder}/"));
+        match dockerfile.filter(|_| holds_all) {
+            Some((below, _)) => settings::beside(&format!("{folder}/Dockerfile"), below),
+            None => Some(folder),
+        }
+    }
+
+    /// Files and folders of the repository that are mounted: volumes and configs with a path.
+    fn mounts(&self, service: &Node) -> Vec<String> {
+        let list = |key: &str| service.get(key).map_or(&[][..], Node::items).iter();
+        let volumes = list("volumes").filter_map(|volume| match volume.get("source") {
+            Some(source) => source.as_str(),
+            None => volume.as_str()?.split_once(':').map(|(source, _)| source),
+        });
+        let volumes = volumes.filter(|source| source.starts_with('.'));
+        let configs = list("configs").filter_map(|config| {
+            let name = config.get("source").unwrap_or(config).as_str()?;
+            self.root.at(&["configs", name, "file"])?.as_str()
+        });
+        volumes.chain(configs).filter_map(|path| settings::beside(&self.file.path, path)).collect()
+    }
+}
+
+/// Longer chains are mistakes.
+const MAX_EXTENDS: usize = 32;
+
+/// Other names by which a service is called.
+fn names(service: &Node) -> Vec<&str> {
+    let plain = ["container_name", "hostname"].iter().filter_map(|key| service.get(key)?.as_str());
+    let networks = service.get("networks").map_or(&[][..], Node::entries).iter();
+    let aliases = networks.filter_map(|n| n.value.get("aliases")).flat_map(Node::items).filter_map(|n| n.as_str());
+    plain.chain(aliases).filter(|name| !name.contains('$')).collect()
+}
+
+/// `environment` as a mapping or as a list of `NAME=value`.
+fn environment(service: &Node) -> Vec<(String, String, Span)> {
+    let Some(environment) = service.get("environment") else { return Vec::new() };
+    let map = environment
+        .entries()
+        .iter()
+        .filter_map(|e| Some((e.key.to_string(), e.value.as_str()?.to_string(), e.value.span)));
+    let list = environment.items().iter().filter_map(|node| {
+        let (name, value) = node.as_str()?.split_once('=')?;
+        let at = name.len() + 1;
+        Some((name.to_string(), value.to_string(), settings::within(node, at..at + value.len())))
+    });
+    map.chain(list).collect()
+}
+
+/// Puts the defaults of `${NAME:-default}` and `${NAME-default}` in. `None` where a variable without one decides the
+/// scheme or the host; behind them it stays as it is written.
+fn interpolate(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        // `$$` is a dollar sign.
+        if let Some(after) = after.strip_prefix('$') {
+            out.push('$');
+            rest = after;
+            continue;
+        }
+        let inner = after.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+        let default = inner.and_then(|(inner, _)| inner.split_once(":-").or_else(|| inner.split_once('-')));
+        match (default, inner) {
+            (Some((_, default)), Some((_, next))) => {
+                out.push_str(default);
+                rest = next;
+            }
+            _ => {
+                let host_is_known = out.split_once("://").is_some_and(|(_, rest)| rest.contains([':', '/']));
+                return host_is_known.then(|| format!("{out}${after}"));
+            }
+        }
+    }
+    Some(out + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interpolation() {
+        for (text, value) in [
+            ("http://orders:8080", Some("http://orders:8080")),
+            ("${URL:-http://orders:8080}/v1", Some("http://orders:8080/v1")),
+            ("http://${HOST-orders}:${PORT:-80}", Some("http://orders:80")),
+            ("http://orders:${PORT}", Some("http://orders:${PORT}")),
+            ("http://${HOST}:80", None),
+            ("$TOKEN", None),
+            ("a$$b", Some("a$b")),
+            ("${open", None),
+        ] {
+            assert_eq!(interpolate(text).as_deref(), value, "{text}");
+        }
+    }
+}

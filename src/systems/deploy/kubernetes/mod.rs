@@ -1,0 +1,127 @@
+//! Kubernetes: workloads, Services, Ingresses, ConfigMaps and the generators of kustomizations.
+
+mod config;
+mod pods;
+
+use crate::facts::{ComponentFact, ComponentFactKind, Facts, RouteFact, ServiceFact};
+use crate::model::{GatewayName, HostRef};
+use crate::source::SourceFile;
+use crate::syntax::Node;
+use crate::systems::objects::{self, Object};
+use crate::systems::settings;
+use crate::systems::{System, SystemMeta, Unit, Versions};
+
+/// Kubernetes.
+pub struct Kubernetes;
+
+static META: SystemMeta = SystemMeta {
+    id: "kubernetes",
+    name: "Kubernetes",
+    reads: "workloads, Services, Ingress backends, ConfigMaps and kustomizations: names, hosts, images, environment, mounted files",
+    marks: &["apiVersion", "configMapGenerator"],
+    defaults: &[],
+};
+
+impl System for Kubernetes {
+    fn meta(&self) -> &'static SystemMeta {
+        &META
+    }
+
+    fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
+        for (file, root) in unit.documents() {
+            config::generators(file, root, facts);
+            for object in objects::of(root) {
+                read(file, &object, facts);
+            }
+        }
+    }
+
+    fn join(&self, facts: &mut Facts) {
+        config::join(facts);
+    }
+}
+
+fn read(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
+    let group = object.version.rsplit_once('/').map_or("", |(group, _)| group);
+    match (group, object.kind) {
+        ("", "ConfigMap") => facts.config_maps.extend(config::map(file, object)),
+        ("", "Service") => facts.services.push(service(object)),
+        ("networking.k8s.io" | "extensions", "Ingress") => ingress(file, object, facts),
+        ("" | "apps" | "extensions" | "batch" | "argoproj.io", kind) => {
+            let template = match kind {
+                "Deployment"
+                | "StatefulSet"
+                | "DaemonSet"
+                | "ReplicaSet"
+                | "ReplicationController"
+                | "Rollout"
+                | "Job" => object.spec(&["template"]),
+                "CronJob" => object.spec(&["jobTemplate", "spec", "template"]),
+                "Pod" => Some(object.node),
+                _ => None,
+            };
+            if let Some(template) = template {
+                let job = matches!(kind, "Job" | "CronJob");
+                let kind = if job { ComponentFactKind::Job } else { ComponentFactKind::Service };
+                workload(object, template, kind, facts);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn workload(object: &Object<'_>, template: &Node, kind: ComponentFactKind, facts: &mut Facts) {
+    let containers: Vec<&Node> =
+        template.at(&["spec", "containers"]).map_or(&[][..], Node::items).iter().map(|n| &**n).collect();
+    let images = containers.iter().filter_map(|c| c.get("image")?.as_str()).map(str::to_string);
+    facts.config_uses.extend(pods::config_uses(object.name_span, template, &containers));
+    facts.components.push(ComponentFact {
+        name: object.name.to_string(),
+        namespace: object.namespace.map(str::to_string),
+        kind,
+        hosts: Vec::new(),
+        labels: pairs(template.at(&["metadata", "labels"])),
+        images: images.collect(),
+        build: None,
+        env: containers.iter().flat_map(|c| pods::env(c)).collect(),
+        mounts: Vec::new(),
+        span: object.name_span,
+    });
+}
+
+fn service(object: &Object<'_>) -> ServiceFact {
+    ServiceFact {
+        name: object.name.to_string(),
+        namespace: object.namespace.map(str::to_string),
+        selector: pairs(object.spec(&["selector"])),
+        external: object.spec(&["externalName"]).and_then(Node::as_str).map(str::to_lowercase),
+        span: object.name_span,
+    }
+}
+
+fn pairs(map: Option<&Node>) -> Vec<(String, String)> {
+    let entries = map.map_or(&[][..], Node::entries).iter();
+    entries.filter_map(|e| Some((e.key.to_string(), e.value.as_str()?.to_string()))).collect()
+}
+
+/// One hop for each path; the default backend is one more.
+fn ingress(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
+    let paths = object.spec(&["rules"]).map_or(&[][..], Node::items).iter();
+    let paths = paths.filter_map(|rule| rule.at(&["http", "paths"])).flat_map(Node::items).map(|n| &**n);
+    let default = ["defaultBackend", "backend"].iter().find_map(|key| object.spec(&[key]));
+    let paths = paths.filter_map(|path| Some((path.get("backend")?, settings::opening(file, path))));
+    for (backend, span) in paths.chain(default.map(|b| (b, b.span))) {
+        // The shape before networking.k8s.io/v1 has the name at the backend itself.
+        let name = backend.at(&["service", "name"]).or_else(|| backend.get("serviceName"));
+        let Some(name) = name else { continue };
+        let host = name.as_str().and_then(|text| settings::host(text, name.span, object.namespace));
+        let Some(host) = host else { continue };
+        let port = backend.at(&["service", "port", "number"]).or_else(|| backend.get("servicePort"));
+        let port = port.and_then(Node::as_int).and_then(|p| u16::try_from(p).ok());
+        facts.routes.push(RouteFact {
+            from: GatewayName::Named(format!("ingress {}", object.name)),
+            to: vec![HostRef { port, ..host }],
+            span,
+        });
+    }
+}

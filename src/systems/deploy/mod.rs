@@ -1,0 +1,4 @@
+//! Deployments: which components there are, by which names they are called, and what they are given.
+
+pub mod compose;
+pub mod kubernetes;

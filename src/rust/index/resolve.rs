@@ -3,8 +3,20 @@
 use super::{ConstIx, Def, Index, Resolved, ScopeIx, TypeIx, TypeKind};
 use crate::rust::ir::{Name, Path, Ty, TyShape};
 
-/// Re-exports of re-exports end here.
-const MAX_STEPS: usize = 32;
+/// Scopes and `use`s looked at for one path: enough for any real chain of re-exports, and globs that lead in circles end.
+const FUEL: u32 = 400;
+
+/// Aliases and wrappers taken off one type.
+const MAX_WRAPPERS: usize = 32;
+
+struct Fuel(u32);
+
+impl Fuel {
+    fn burn(&mut self) -> Option<()> {
+        self.0 = self.0.checked_sub(1)?;
+        Some(())
+    }
+}
 
 /// What a type is, as far as names tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,12 +32,12 @@ pub enum TypeName {
 impl Index<'_> {
     /// What `path` means in `scope`; `self_ty` is what `Self` stands for.
     pub fn resolve(&self, scope: ScopeIx, self_ty: Option<TypeIx>, path: &Path) -> Resolved {
-        self.follow(scope, self_ty, &path.segments, MAX_STEPS)
+        self.follow(scope, self_ty, &path.segments, &mut Fuel(FUEL))
     }
 
     /// The type that `ty` means once `&`, `Box`, `Arc`, `Rc`, `Pin`, `Mutex` and the like are taken off.
     pub fn resolve_type(&self, scope: ScopeIx, self_ty: Option<TypeIx>, ty: &Ty) -> TypeName {
-        let ty = self.unwrapped(scope, ty, MAX_STEPS);
+        let ty = self.unwrapped(scope, ty, MAX_WRAPPERS);
         if !matches!(ty.shape, TyShape::Path | TyShape::Dyn | TyShape::Impl) {
             return TypeName::Unknown;
         }
@@ -91,13 +103,13 @@ impl Index<'_> {
         &self.scopes[ix.0 as usize]
     }
 
-    fn follow(&self, scope: ScopeIx, self_ty: Option<TypeIx>, path: &[Name], steps: usize) -> Resolved {
+    fn follow(&self, scope: ScopeIx, self_ty: Option<TypeIx>, path: &[Name], fuel: &mut Fuel) -> Resolved {
         let Some((first, rest)) = path.split_first() else { return Resolved::Unknown };
-        if steps == 0 {
+        if fuel.burn().is_none() {
             return Resolved::Unknown;
         }
-        let module = |start: Option<ScopeIx>, rest: &[Name]| match start {
-            Some(start) if !rest.is_empty() => self.inside(start, rest, steps - 1),
+        let mut module = |start: Option<ScopeIx>, rest: &[Name]| match start {
+            Some(start) if !rest.is_empty() => self.inside(start, rest, fuel),
             _ => Resolved::Unknown,
         };
         match &**first {
@@ -108,15 +120,15 @@ impl Index<'_> {
                 Some(ty) => self.member(ty, rest),
                 None => Resolved::Unknown,
             },
-            _ => self.relative(scope, path, steps - 1),
+            _ => self.relative(scope, path, fuel),
         }
     }
 
     /// A path that starts with a plain name: local items first, then what `use` brings, then a crate of that name.
-    fn relative(&self, scope: ScopeIx, path: &[Name], steps: usize) -> Resolved {
+    fn relative(&self, scope: ScopeIx, path: &[Name], fuel: &mut Fuel) -> Resolved {
         let mut here = Some(scope);
         while let Some(ix) = here {
-            match self.inside(ix, path, steps) {
+            match self.inside(ix, path, fuel) {
                 Resolved::Unknown => {}
                 found => return found,
             }
@@ -124,7 +136,7 @@ impl Index<'_> {
         }
         let Some((first, rest)) = path.split_first() else { return Resolved::Unknown };
         if let Some(root) = self.crate_root(scope, first) {
-            return if rest.is_empty() { Resolved::Unknown } else { self.inside(root, rest, steps) };
+            return if rest.is_empty() { Resolved::Unknown } else { self.inside(root, rest, fuel) };
         }
         if self.is_dependency(scope, first) || matches!(&**first, "std" | "core" | "alloc") {
             return Resolved::External(Path { segments: path.to_vec() });
@@ -133,14 +145,14 @@ impl Index<'_> {
     }
 
     /// `path` as seen from within the scope `ix` itself: its items, its child modules, its `use`s.
-    fn inside(&self, ix: ScopeIx, path: &[Name], steps: usize) -> Resolved {
+    fn inside(&self, ix: ScopeIx, path: &[Name], fuel: &mut Fuel) -> Resolved {
         let Some((first, rest)) = path.split_first() else { return Resolved::Unknown };
-        if steps == 0 {
+        if fuel.burn().is_none() {
             return Resolved::Unknown;
         }
         let scope = self.scope(ix);
         if &**first == "super" {
-            return scope.parent.map_or(Resolved::Unknown, |parent| self.inside(parent, rest, steps - 1));
+            return scope.parent.map_or(Resolved::Unknown, |parent| self.inside(parent, rest, fuel));
         }
         if let Some(found) = self.defined(ix, first, rest) {
             return found;
@@ -148,7 +160,7 @@ impl Index<'_> {
         if let Some(&child) = scope.children.get(first)
             && !rest.is_empty()
         {
-            let found = self.inside(child, rest, steps - 1);
+            let found = self.inside(child, rest, fuel);
             if found != Resolved::Unknown {
                 return found;
             }
@@ -156,21 +168,21 @@ impl Index<'_> {
         if let Some(ty) = scope.aliases.get(first)
             && ty.path.segments.as_slice() != [first.clone()]
         {
-            return self.follow(ix, None, &joined(&ty.path.segments, rest), steps - 1);
+            return self.follow(ix, None, &joined(&ty.path.segments, rest), fuel);
         }
         for item in scope.uses.iter().filter(|u| u.alias == *first) {
-            match self.follow_use(ix, &joined(&item.path.segments, rest), steps - 1) {
+            match self.follow_use(ix, &joined(&item.path.segments, rest), fuel) {
                 Resolved::Unknown => {}
                 found => return found,
             }
         }
-        self.through_globs(ix, path, steps - 1)
+        self.through_globs(ix, path, fuel)
     }
 
-    fn through_globs(&self, ix: ScopeIx, path: &[Name], steps: usize) -> Resolved {
+    fn through_globs(&self, ix: ScopeIx, path: &[Name], fuel: &mut Fuel) -> Resolved {
         for item in self.scope(ix).uses.iter().filter(|u| &*u.alias == "*") {
             // Only globs of the repository can be followed: what an outside glob brings is not known.
-            match self.follow_use(ix, &joined(&item.path.segments, path), steps) {
+            match self.follow_use(ix, &joined(&item.path.segments, path), fuel) {
                 Resolved::Unknown | Resolved::External(_) => {}
                 found => return found,
             }
@@ -179,18 +191,18 @@ impl Index<'_> {
     }
 
     /// A `use` path: starts at the crate's own modules, a sibling, or another crate.
-    fn follow_use(&self, scope: ScopeIx, path: &[Name], steps: usize) -> Resolved {
+    fn follow_use(&self, scope: ScopeIx, path: &[Name], fuel: &mut Fuel) -> Resolved {
         let Some(first) = path.first() else { return Resolved::Unknown };
-        if steps == 0 {
+        if fuel.burn().is_none() {
             return Resolved::Unknown;
         }
         if matches!(&**first, "crate" | "self" | "super" | "$crate") {
-            return self.follow(scope, None, path, steps);
+            return self.follow(scope, None, path, fuel);
         }
         let here = self.scope(scope);
         // `use client::load;` after `mod client;`: a child module or an item here, but not the `use` itself.
         if let (Some(&child), Some(rest)) = (here.children.get(first), path.get(1..).filter(|r| !r.is_empty())) {
-            let found = self.inside(child, rest, steps - 1);
+            let found = self.inside(child, rest, fuel);
             if found != Resolved::Unknown {
                 return found;
             }
@@ -199,12 +211,15 @@ impl Index<'_> {
             return found;
         }
         if let Some(root) = self.crate_root(scope, first) {
-            return self.inside(root, path.get(1..).unwrap_or_default(), steps - 1);
+            return self.inside(root, path.get(1..).unwrap_or_default(), fuel);
+        }
+        if here.children.contains_key(first) && !self.is_dependency(scope, first) {
+            return Resolved::Unknown;
         }
         // `use backon::{self as b}`-like chains: the first segment may itself be brought in by another `use`.
         for item in here.uses.iter().filter(|u| u.alias == *first && u.path.segments.first() != Some(first)) {
             let longer = joined(&item.path.segments, path.get(1..).unwrap_or_default());
-            match self.follow_use(scope, &longer, steps - 1) {
+            match self.follow_use(scope, &longer, fuel) {
                 Resolved::Unknown => {}
                 found => return found,
             }
@@ -212,7 +227,7 @@ impl Index<'_> {
         if here.transparent
             && let Some(parent) = here.parent
         {
-            return self.follow_use(parent, path, steps - 1);
+            return self.follow_use(parent, path, fuel);
         }
         Resolved::External(Path { segments: path.to_vec() })
     }

@@ -396,7 +396,7 @@ fn a_mesh_default_of_nothing_switches_retries_off() {
 
 #[test]
 fn an_envoy_that_a_component_reads_is_that_component() {
-    let envoy = format!("{{node: {{cluster: edge}}, {}", &ENVOY[1..]);
+    let envoy = format!("{{node: {{cluster: edge}}, {}", ENVOY.trim_start_matches('{'));
     let compose = "{services: {proxy: {image: 'proxy:1', volumes: ['./conf:/etc/envoy']}}}";
     let gateway = |files: &[(&str, &str)]| {
         let files = files.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect();

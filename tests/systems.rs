@@ -81,3 +81,28 @@ fn every_system_has_a_fixture_and_marks_that_its_fixture_holds() {
         assert!(meta.marks.iter().any(|mark| texts.iter().any(|t| t.contains(mark))), "{}", meta.id);
     }
 }
+
+#[test]
+fn settings_that_are_cut_off_or_of_other_types_do_no_harm() {
+    for entry in walkdir::WalkDir::new(format!("{}/fixtures", env!("CARGO_MANIFEST_DIR"))) {
+        let path = entry.unwrap().into_path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let settings = [Syntax::Yaml, Syntax::Json, Syntax::Properties];
+        if !path.is_file() || Syntax::of_path(&name).is_none_or(|s| !settings.contains(&s)) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let cut = (0..text.len()).step_by(97).filter_map(|end| text.get(..end)).map(str::to_string);
+        let other = [": [", ": {", ": ", "- "].map(|mark| text.replace(mark, ": [[], {a: ~}]\n"));
+        for text in cut.chain(other) {
+            let file = SourceFile { id: FileId(0), path: name.as_str().into(), text: text.into() };
+            let parsed = syntax::parse(Syntax::of_path(&name).unwrap(), &file);
+            let unit = Unit { parts: vec![Part { file: &file, parsed: &parsed }] };
+            let mut facts = systems::extract(&unit, &Versions::default());
+            systems::join(&mut facts);
+            for span in facts.layers.iter().flat_map(|l| [l.place, l.opens]) {
+                assert!(file.text.get(span.range()).is_some(), "{name}: {span:?}");
+            }
+        }
+    }
+}

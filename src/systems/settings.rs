@@ -30,7 +30,14 @@ pub(super) fn retries(entry: &Entry) -> Setting<Attempts> {
     let span = entry.value.span;
     match entry.value.as_int() {
         Some(n) => Setting::written(Attempts::Count(u64::try_from(n).unwrap_or(0).saturating_add(1)), span),
-        None => Setting::unknown(format!("`{}` is not a number here", entry.key), Some(span)),
+        None => Setting::unknown(not_a_number(entry), Some(span)),
+    }
+}
+
+fn not_a_number(entry: &Entry) -> String {
+    match entry.value.as_str() {
+        Some(text) if text.contains("{{") || text.contains("${") => format!("comes from the placeholder {text}"),
+        _ => format!("`{}` is not a whole number here", entry.key),
     }
 }
 

@@ -26,11 +26,13 @@ pub(super) fn resolve(facts: &mut Facts, system: &'static str) {
 struct Upstreams(Vec<UpstreamFact>);
 
 impl Upstreams {
-    /// The upstreams that a name means: those of its own file, else those of every file (alternatives).
+    /// The upstreams that a name means: those of its own file, else those of the nearest file that has the name.
+    /// Files are numbered in the order of their paths, so the nearest is in the same folder if any is.
     fn of(&self, host: &HostRef) -> Vec<&UpstreamFact> {
         let named: Vec<&UpstreamFact> = self.0.iter().filter(|u| same(u, host)).collect();
-        let here: Vec<&UpstreamFact> = named.iter().copied().filter(|u| u.span.file == host.span.file).collect();
-        if here.is_empty() { named } else { here }
+        let distance = |u: &&UpstreamFact| u.span.file.0.abs_diff(host.span.file.0);
+        let nearest = named.iter().map(distance).min();
+        named.into_iter().filter(|u| Some(distance(u)) == nearest).collect()
     }
 
     fn hosts(&self, names: &[HostRef]) -> Vec<HostRef> {

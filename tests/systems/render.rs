@@ -190,5 +190,9 @@ impl Renderer<'_> {
 }
 
 fn ms(d: Duration) -> String {
-    if d.as_millis().is_multiple_of(1000) { format!("{}s", d.as_secs()) } else { format!("{}ms", d.as_secs_f64() * 1e3) }
+    if d.as_millis().is_multiple_of(1000) {
+        format!("{}s", d.as_secs())
+    } else {
+        format!("{}ms", d.as_secs_f64() * 1e3)
+    }
 }

@@ -63,7 +63,7 @@ impl Reader<'_> {
             kind: ComponentFactKind::Service,
             hosts,
             labels: Vec::new(),
-            images: own("image").and_then(Node::as_str).and_then(interpolate).into_iter().collect(),
+            images: own("image").and_then(Node::as_str).map(image).into_iter().collect(),
             build: own("build").and_then(|b| self.build(b)),
             env,
             mounts: chain.iter().flat_map(|s| self.mounts(s)).collect(),
@@ -141,6 +141,11 @@ fn environment(service: &Node) -> Vec<(String, String, Span)> {
         Some((name.to_string(), value.to_string(), settings::within(node, at..at + value.len())))
     });
     map.chain(list).collect()
+}
+
+/// An image says which program runs even where its registry or tag is a variable.
+fn image(text: &str) -> String {
+    interpolate(text).unwrap_or_else(|| text.to_string())
 }
 
 /// Puts the defaults of `${NAME:-default}` and `${NAME-default}` in. `None` where a variable without one decides the

@@ -22,22 +22,18 @@ pub(super) fn all(root: &Node) -> Vec<&Node> {
     fixed.chain(bare).chain(typed).collect()
 }
 
-/// The hosts behind a cluster and its budget; nothing where it has neither.
+/// The hosts behind a cluster and its budget. One with neither still is what its name means in this file.
 pub(super) fn read(cluster: &Node, facts: &mut Facts) {
     let Some(name) = get(cluster, "name").or_else(|| get(cluster, "cluster_name")) else { return };
     let Some(text) = name.as_str() else { return };
-    let to = hosts(cluster);
-    let budget = budget(cluster);
-    if !to.is_empty() || budget.is_some() {
-        facts.upstreams.push(UpstreamFact {
-            system: ID,
-            name: text.to_lowercase(),
-            namespace: None,
-            to,
-            budget,
-            span: name.span,
-        });
-    }
+    facts.upstreams.push(UpstreamFact {
+        system: ID,
+        name: text.to_lowercase(),
+        namespace: None,
+        to: hosts(cluster),
+        budget: budget(cluster),
+        span: name.span,
+    });
 }
 
 /// The retry policy that a cluster has of its own.

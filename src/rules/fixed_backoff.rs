@@ -39,6 +39,6 @@ fn fixed(layer: &Layer) -> Option<Finding> {
         }
     };
     let place = super::wait_place(layer);
-    let help = format!("Let the wait grow, up to a bound, with jitter. {}: {advice}.", layer.name);
+    let help = phrase::help("Let the wait grow, up to a bound, with jitter", Some(advice));
     Some(with_layer(Finding::new(&META, place, "the same wait each time", message).help(help), layer))
 }

@@ -29,12 +29,14 @@ fn ignored(layer: &Layer) -> Option<Finding> {
     }
     let retries = &layer.retries;
     let asked: Vec<Mode> = [429, 503].map(Mode::Status).into_iter().filter(|m| retries.yes.contains(*m)).collect();
-    // Where nothing picks the status, what takes every error does.
-    let place = asked.iter().find_map(|m| retries.pick_of(*m)).map(|p| p.span).or(retries.any_error);
+    let place = match (asked.iter().find_map(|m| retries.pick_of(*m)), retries.any_error) {
+        _ if asked.is_empty() => return None,
+        (Some(pick), _) => pick.span,
+        // To single these two out of every error makes sense only where something can heed the header.
+        (None, Some(any)) => layer.advice.retry_after.as_ref().map(|_| any)?,
+        (None, None) => layer.opens,
+    };
     let codes = phrase::modes(asked.iter().copied().collect());
-    if asked.is_empty() {
-        return None;
-    }
     let message = format!(
         "{} retries {codes} without looking at Retry-After: a server that asks for 60 s gets {}",
         layer.name,
@@ -44,11 +46,8 @@ fn ignored(layer: &Layer) -> Option<Finding> {
             None => "the next try when the schedule says".to_string(),
         }
     );
-    let help = "Wait as long as the response's Retry-After says, within a bound of your own.";
-    let help = match &layer.advice.retry_after {
-        Some(advice) => format!("{help} {}: {advice}.", layer.name),
-        None => help.to_string(),
-    };
+    let what = "Wait as long as the response's Retry-After says, within a bound of your own";
+    let help = phrase::help(what, layer.advice.retry_after.as_ref());
     let text = format!("{codes} retried, Retry-After not used");
-    Some(with_layer(Finding::new(&META, place.unwrap_or(layer.opens), text, message).help(help), layer))
+    Some(with_layer(Finding::new(&META, place, text, message).help(help), layer))
 }

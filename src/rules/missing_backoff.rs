@@ -45,6 +45,6 @@ fn at_once(layer: &Layer) -> Option<Finding> {
         LayerKind::Code => layer.opens,
         _ => layer.wait_place.unwrap_or(layer.place),
     };
-    let help = format!("Wait before each new try, longer each time and with jitter. {}: {advice}.", layer.name);
+    let help = phrase::help("Wait before each new try, longer each time and with jitter", Some(advice));
     Some(with_layer(Finding::new(&META, place, "tries again at once", message).help(help), layer))
 }

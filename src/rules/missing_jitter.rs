@@ -36,16 +36,16 @@ fn in_step(layer: &Layer) -> Option<Finding> {
         layer.name,
         waits(layer)
     );
-    let help = format!(
-        "Draw each wait at random between zero and its nominal length (full jitter). {}: {advice}.",
-        layer.name
-    );
+    let help = phrase::help("Draw each wait at random, best between zero and its nominal length", Some(advice));
     let place = super::wait_place(layer);
     Some(with_layer(Finding::new(&META, place, "no jitter", message).help(help), layer))
 }
 
 /// "1 s, 2 s, 4 s": the first waits that happen.
 fn waits(layer: &Layer) -> String {
+    if let schedule::Shape::Same(Some(wait)) = schedule::shape(layer) {
+        return format!("{} each time", phrase::duration(wait));
+    }
     const SHOWN: u64 = 3;
     let retries = layer.attempts.value().and_then(|a| a.count()).map_or(u64::MAX, |n| n.saturating_sub(1));
     let shown = retries.min(SHOWN) as u32;

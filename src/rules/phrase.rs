@@ -83,6 +83,11 @@ pub(super) fn modes(set: ModeSet) -> String {
     list(&http.names().into_iter().chain(grpc).collect::<Vec<_>>())
 }
 
+/// What to do, and, where the system has a setting for it, how it is written there.
+pub(super) fn help(what: &str, advice: Option<&String>) -> String {
+    advice.map_or_else(|| format!("{what}."), |advice| format!("{what}: {advice}."))
+}
+
 /// "a", "a and b", "a, b and c".
 pub(super) fn list(items: &[String]) -> String {
     match items {

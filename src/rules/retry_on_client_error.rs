@@ -42,11 +42,8 @@ fn client_error(layer: &Layer, pick: &Pick, picked: ModeSet) -> Finding {
             None => "however often it is sent".to_string(),
         }
     );
-    let help = "Retry what a later try can change: refused connections, timeouts, 408, 429, 502, 503, 504.";
-    let help = match &layer.advice.statuses {
-        Some(advice) => format!("{help} {}: {advice}.", layer.name),
-        None => help.to_string(),
-    };
+    let what = "Retry only what a later try can change (refused connections, timeouts, 408, 429, 502, 503, 504)";
+    let help = phrase::help(what, layer.advice.statuses.as_ref());
     with_layer(Finding::new(&META, pick.span, format!("{} picks {codes}", pick.text), message).help(help), layer)
 }
 

@@ -31,13 +31,17 @@ fn unbounded(layer: &Layer) -> Finding {
     let unit = phrase::unit(layer.kind);
     let message =
         format!("{} tries without limit: a {unit} that keeps failing is repeated {}", layer.name, pace(layer));
-    let help = match &layer.advice.limit {
-        Some(advice) => format!("Give up after a few tries or a deadline, and hand the failure on. {}: {advice}.", layer.name),
-        None if layer.kind == LayerKind::Code => {
-            "Give up after a few tries or a deadline, and return the error: `for attempt in 0..4`, or a limit on the time that all tries take.".to_string()
-        }
-        None => "Give up after a few tries or a deadline, and hand the failure on.".to_string(),
+    let (what, example) = match layer.kind {
+        LayerKind::Code => (
+            "return the error",
+            Some("`for attempt in 0..4`, or a limit on the time of all tries together".to_string()),
+        ),
+        _ => ("hand the failure on", None),
     };
+    let help = phrase::help(
+        &format!("Give up after a few tries or after a time, and {what}"),
+        layer.advice.limit.as_ref().or(example.as_ref()),
+    );
     with_layer(Finding::new(&META, layer.place, format!("no limit: {}", layer.reading), message).help(help), layer)
 }
 

@@ -46,7 +46,7 @@ fn uncapped(layer: &Layer) -> Option<Finding> {
             phrase::duration(longest)
         )
     };
-    let help = format!("Give the wait an upper bound, such as 30 s. {}: {advice}.", layer.name);
+    let help = phrase::help("Give the wait an upper bound, such as 30 s", Some(advice));
     let place = super::wait_place(layer);
     Some(with_layer(Finding::new(&META, place, "grows without an upper bound", message).help(help), layer))
 }

@@ -103,3 +103,21 @@ fn retry_after_ignored_by_what_takes_every_error_points_there() {
     let found: Vec<_> = findings.iter().map(|f| (f.rule.id, f.primary.span.start)).collect();
     assert_eq!(found, [("ignored-retry-after", 3), ("retry-on-any-error", 3)]);
 }
+
+#[test]
+fn retry_after_among_every_error_is_silent_without_a_status_or_a_setting_that_heeds_it() {
+    let any = |l: &mut Layer| {
+        l.retry_after = Setting::default(false, "a page");
+        l.retries.any_error = Some(l.place);
+    };
+    let no_status = |l: &mut Layer| {
+        any(l);
+        l.retries.yes = ModeSet::transport();
+    };
+    assert_eq!(rules_of(no_status), ["retry-on-any-error"]);
+    let no_setting = |l: &mut Layer| {
+        any(l);
+        l.advice.retry_after = None;
+    };
+    assert_eq!(rules_of(no_setting), ["retry-on-any-error"]);
+}

@@ -111,14 +111,17 @@ fn findings_of_one_rule_at_one_place_are_folded_the_worst_first() {
 #[test]
 fn a_rule_that_fires_often_gets_short() {
     let mut draft = Draft::new();
-    for i in 0..12 {
+    for i in 0..60 {
         draft.any_layer(&format!("src/f{i}.rs")).wait = Wait::None;
     }
     let run = draft.run();
     let shown = written(&text(80), &run);
     assert_eq!(shown.matches('╭').count(), 8);
-    assert_eq!(shown.matches("error[missing-backoff]: src/f").count(), 12, "{shown}");
+    assert_eq!(shown.matches("\nerror[missing-backoff]: src/f").count(), 47, "{shown}");
     assert!(shown.contains("error[missing-backoff]: src/f11.rs:1:1: src/f11.rs makes its 3 attempts"), "{shown}");
+    let end =
+        "in which the first one failed\nerror[missing-backoff]: and 12 more; `--format json` lists all\n\n60 errors";
+    assert!(shown.contains(end), "{shown}");
 }
 
 #[test]

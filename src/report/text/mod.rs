@@ -20,8 +20,9 @@ use crate::source::Span;
 use diagnosis::Diagnosis;
 pub(super) use paint::Ink;
 
-/// So many findings of a rule are shown with their sources; the others take a line each.
+/// So many findings of a rule are shown with their sources; the others take a line each, up to so many again.
 const IN_FULL: usize = 8;
+const IN_BRIEF: usize = 40;
 /// So many of the messages that are folded into one finding are shown.
 const ALSO: usize = 3;
 /// So many entries of a list are shown.
@@ -40,18 +41,7 @@ impl Report for Text {
     fn write(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
         let mut places = Places::new(&run.sources);
         let shown: Vec<&Finding> = run.findings.iter().filter(|f| self.notes || f.severity != Severity::Note).collect();
-        let mut in_full: BTreeMap<&str, usize> = BTreeMap::new();
-        for group in folded(&shown) {
-            let Some((first, others)) = group.split_first() else { continue };
-            let count = in_full.entry(first.rule.id).or_default();
-            *count += 1;
-            let text = if *count <= IN_FULL {
-                self.full(first, others, &mut places)
-            } else {
-                self.brief(first, others, &mut places)
-            };
-            out.write_all(text.as_bytes())?;
-        }
+        self.findings(&shown, &mut places, out)?;
         out.write_all(self.lists(run, &mut places).as_bytes())?;
         out.write_all(self.summary(run, &shown).as_bytes())
     }
@@ -71,6 +61,37 @@ fn folded<'f>(findings: &[&'f Finding]) -> Vec<Vec<&'f Finding>> {
 }
 
 impl Text {
+    /// The first findings of each rule in full, the next in a line each, the rest as a number.
+    fn findings(&self, shown: &[&Finding], places: &mut Places<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let mut of_rule: BTreeMap<&str, (usize, Severity)> = BTreeMap::new();
+        let mut after_brief = false;
+        for group in folded(shown) {
+            let Some((first, others)) = group.split_first() else { continue };
+            let (count, _) = of_rule.entry(first.rule.id).or_insert((0, first.severity));
+            *count += 1;
+            let text = match *count {
+                ..=IN_FULL => self.full(first, others, places),
+                n if n <= IN_FULL + IN_BRIEF => self.brief(first, others, places),
+                _ => continue,
+            };
+            if after_brief && *count <= IN_FULL {
+                writeln!(out)?;
+            }
+            after_brief = *count > IN_FULL;
+            out.write_all(text.as_bytes())?;
+        }
+        let mut more = false;
+        for (rule, (count, severity)) in of_rule.iter().filter(|(_, (count, _))| *count > IN_FULL + IN_BRIEF) {
+            let head = self.style.paint(ink(*severity), format!("{}[{rule}]", severity.name()));
+            more = true;
+            writeln!(out, "{head}: and {} more; `--format json` lists all", count - IN_FULL - IN_BRIEF)?;
+        }
+        if after_brief || more {
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+
     fn full(&self, first: &Finding, others: &[&Finding], places: &mut Places<'_>) -> String {
         let mut out = String::new();
         let mut also: Vec<String> = others.iter().take(ALSO).map(|f| format!("also: {}", f.message)).collect();
@@ -84,15 +105,10 @@ impl Text {
 
     /// One line: the same head, the place, the message.
     fn brief(&self, first: &Finding, others: &[&Finding], places: &mut Places<'_>) -> String {
-        let ink = match first.severity {
-            Severity::Error => Ink::Error,
-            Severity::Warning => Ink::Warning,
-            Severity::Note => Ink::Note,
-        };
         let head = format!("{}[{}]", first.severity.name(), first.rule.id);
         let more = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
         let text = format!("{}: {}{more}", place(first.primary.span, places), wrap::safe(&first.message));
-        format!("{}: {text}\n\n", self.style.paint(ink, head))
+        format!("{}: {text}\n", self.style.paint(ink(first.severity), head))
     }
 
     fn lists(&self, run: &Run, places: &mut Places<'_>) -> String {
@@ -165,6 +181,14 @@ impl Text {
             let _ = writeln!(out, "{}", self.style.paint(Ink::Faint, hint));
         }
         out
+    }
+}
+
+fn ink(severity: Severity) -> Ink {
+    match severity {
+        Severity::Error => Ink::Error,
+        Severity::Warning => Ink::Warning,
+        Severity::Note => Ink::Note,
     }
 }
 

@@ -118,6 +118,8 @@ pub struct ServiceFact {
     pub selector: Vec<(String, String)>,
     /// `externalName`, if it is one of those.
     pub external: Option<String>,
+    /// Whether one of its ports is named or typed for gRPC.
+    pub grpc: bool,
     /// The name's place.
     pub span: Span,
 }
@@ -129,6 +131,8 @@ pub struct RouteFact {
     pub from: GatewayName,
     /// The upstreams: alternatives.
     pub to: Vec<HostRef>,
+    /// Whether it takes gRPC requests only.
+    pub grpc: bool,
     /// Where the route is written.
     pub span: Span,
 }

@@ -132,6 +132,13 @@ const ROWS: &[Row] = &[
     },
     Row {
         system: "envoy",
+        what: "circuit_breakers.thresholds[].max_retries absent",
+        file: "envoy.yaml",
+        text: ENVOY,
+        holds: |f| only(f).budget.is_none(),
+    },
+    Row {
+        system: "envoy",
         what: "retry_budget.budget_percent absent",
         file: "envoy.yaml",
         text: "{static_resources: {clusters: [{name: a, circuit_breakers: {thresholds: [{retry_budget: {}}]}}]}, \
@@ -204,6 +211,13 @@ const ROWS: &[Row] = &[
         file: "vs.yaml",
         text: ISTIO,
         holds: |f| matches!(&only(f).scope, Scope::Hops { from, .. } if from.mesh && from.gateways.is_empty()),
+    },
+    Row {
+        system: "istio",
+        what: "connectionPool.http.maxRetries absent",
+        file: "vs.yaml",
+        text: ISTIO,
+        holds: |f| only(f).budget.is_none(),
     },
     Row {
         system: "istio",

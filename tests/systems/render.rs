@@ -37,7 +37,9 @@ pub fn facts(sources: &Sources, facts: &Facts) -> String {
     for s in &facts.services {
         let namespace = s.namespace.as_ref().map(|n| format!(" in {n}")).unwrap_or_default();
         let external = s.external.as_ref().map(|e| format!(" -> {e}")).unwrap_or_default();
-        writeln!(out, "service {}{namespace} [{}]{external} at {}", s.name, pairs(&s.selector), r.at(s.span)).unwrap();
+        let grpc = if s.grpc { "gRPC " } else { "" };
+        writeln!(out, "{grpc}service {}{namespace} [{}]{external} at {}", s.name, pairs(&s.selector), r.at(s.span))
+            .unwrap();
     }
     for u in &facts.unresolved {
         writeln!(out, "unresolved {}: {} at {}", u.what, u.reason, r.at(u.span)).unwrap();
@@ -134,7 +136,8 @@ impl Renderer<'_> {
     }
 
     fn route(&self, route: &RouteFact) -> String {
-        format!("route {} -> {} at {}", self.gateway(&route.from), self.hosts(&route.to), self.at(route.span))
+        let grpc = if route.grpc { "gRPC " } else { "" };
+        format!("{grpc}route {} -> {} at {}", self.gateway(&route.from), self.hosts(&route.to), self.at(route.span))
     }
 
     fn gateway(&self, gateway: &GatewayName) -> String {

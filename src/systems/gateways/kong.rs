@@ -80,7 +80,12 @@ impl<'a> Reader<'a> {
             let to: Vec<HostRef> = host_of(service).into_iter().collect();
             let opens = settings::opening(self.file, service);
             if self.has_routes(service) {
-                facts.routes.push(RouteFact { from: self.gateway(), to: to.clone(), span: opens });
+                facts.routes.push(RouteFact {
+                    from: self.gateway(),
+                    to: to.clone(),
+                    grpc: is_grpc(service),
+                    span: opens,
+                });
             }
             facts.layers.push(self.layer(service, to, opens));
         }
@@ -193,6 +198,13 @@ impl<'a> Reader<'a> {
         methods.dedup();
         Methods::Only(methods)
     }
+}
+
+/// The protocol is written, or the scheme of the URL.
+fn is_grpc(service: &Node) -> bool {
+    let protocol = service.get("protocol").and_then(Node::as_str);
+    let scheme = || service.get("url")?.as_str()?.split_once("://").map(|(scheme, _)| scheme);
+    protocol.or_else(scheme).is_some_and(|p| matches!(p, "grpc" | "grpcs"))
 }
 
 /// nginx moves on after what it calls `error` and `timeout`; Kong never widens that.

@@ -95,8 +95,15 @@ fn service(object: &Object<'_>) -> ServiceFact {
         namespace: object.namespace.map(str::to_string),
         selector: pairs(object.spec(&["selector"])),
         external: object.spec(&["externalName"]).and_then(Node::as_str).map(str::to_lowercase),
+        grpc: object.spec(&["ports"]).map_or(&[][..], Node::items).iter().any(|port| is_grpc(port)),
         span: object.name_span,
     }
+}
+
+/// A port's protocol is its `appProtocol`, else the beginning of its name.
+fn is_grpc(port: &Node) -> bool {
+    let text = port.get_any(&["appProtocol", "name"]).and_then(Node::as_str).unwrap_or_default();
+    text == "grpc" || text.starts_with("grpc-")
 }
 
 fn pairs(map: Option<&Node>) -> Vec<(String, String)> {
@@ -121,6 +128,7 @@ fn ingress(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
         facts.routes.push(RouteFact {
             from: GatewayName::Named(format!("ingress {}", object.name)),
             to: vec![HostRef { port, ..host }],
+            grpc: false,
             span,
         });
     }

@@ -67,6 +67,11 @@ static META: SystemMeta = SystemMeta {
         },
         DefaultFigure { what: "retriable_request_headers absent", value: "any method", source: ROUTE_PROTO },
         DefaultFigure {
+            what: "circuit_breakers.thresholds[].max_retries absent",
+            value: "3 retries at a time for the whole cluster, which does not lower what one request causes",
+            source: "envoyproxy/data-plane-api envoy/config/cluster/v3/circuit_breaker.proto",
+        },
+        DefaultFigure {
             what: "retry_budget.budget_percent absent",
             value: "20 % of the active requests",
             source: "envoyproxy/data-plane-api envoy/config/cluster/v3/circuit_breaker.proto",

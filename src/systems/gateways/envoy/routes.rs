@@ -67,7 +67,8 @@ impl<'a> Reader<'a> {
             let Some(action) = route.get("route") else { continue };
             let to = self.upstreams(action);
             let opens = settings::opening(self.file, route);
-            facts.routes.push(RouteFact { from: self.gateway(), to: to.clone(), span: opens });
+            let grpc = route.get("match").is_some_and(|m| m.get("grpc").is_some());
+            facts.routes.push(RouteFact { from: self.gateway(), to: to.clone(), grpc, span: opens });
             let path = path(route);
             let own = self.cluster_policy(action).or_else(|| entry(action, "retry_policy"));
             let Some(policy) = own.or(shared) else { continue };

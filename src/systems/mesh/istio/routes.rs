@@ -46,7 +46,8 @@ impl<'a> Reader<'a> {
             let opens = settings::opening(self.file, route);
             let callers = self.callers_of(route);
             for gateway in &callers.gateways {
-                facts.routes.push(RouteFact { from: gateway.clone(), to: destinations.clone(), span: opens });
+                let (from, to) = (gateway.clone(), destinations.clone());
+                facts.routes.push(RouteFact { from, to, grpc: false, span: opens });
             }
             let title = (routes.len() > 1).then(|| title(route, i));
             if !callers.mesh {

@@ -50,6 +50,11 @@ static META: SystemMeta = SystemMeta {
         DefaultFigure { what: "Retry-After", value: "ignored; there is no such setting", source: VIRTUAL_SERVICE },
         DefaultFigure { what: "spec.gateways absent", value: "the sidecars of the mesh", source: VIRTUAL_SERVICE },
         DefaultFigure {
+            what: "connectionPool.http.maxRetries absent",
+            value: "4294967295 retries at a time: no limit",
+            source: "istio/istio pilot/pkg/networking/core/cluster_traffic_policy.go",
+        },
+        DefaultFigure {
             what: "retryBudget.percent absent",
             value: "20 % of the active requests",
             source: DESTINATION_RULE,

@@ -5,9 +5,12 @@ use rayon::prelude::*;
 use crate::config::Config;
 use crate::facts::Facts;
 use crate::rust::lower::lower;
-use crate::source::{SourceFile, Unread};
+use crate::source::{SourceFile, Span, Unread};
 use crate::syntax::{self, Parsed, Syntax, SyntaxError};
 use crate::systems::{self, Part, Unit};
+
+/// Larger Rust files are generated: their trees would take some 300 bytes of memory for each byte of text.
+const MAX_RUST_BYTES: usize = 8 << 20;
 
 /// The facts of all files, in their order, joined by each system.
 pub fn extract(files: &[SourceFile], config: &Config) -> Facts {
@@ -34,6 +37,11 @@ fn extract_unit(files: &[&SourceFile], config: &Config) -> Facts {
 }
 
 fn extract_rust(file: &SourceFile, config: &Config) -> Facts {
+    if file.text.len() > MAX_RUST_BYTES {
+        let message = format!("a Rust file larger than {} MiB", MAX_RUST_BYTES >> 20);
+        let error = SyntaxError { span: Span::start_of(file.id), message };
+        return Facts { unread: vec![unread(file, &error)], ..Facts::default() };
+    }
     match lower(file, config.include_tests) {
         Ok(module) => Facts { modules: vec![module], ..Facts::default() },
         Err(error) => Facts { unread: vec![unread(file, &error)], ..Facts::default() },

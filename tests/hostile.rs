@@ -55,6 +55,19 @@ fn nothing_to_lint_is_exit_status_3() {
 }
 
 #[test]
+fn fifty_megabytes_with_a_mark_are_read_or_told() {
+    let fill = |start: &str, line: &str| format!("{start}{}", line.repeat(50_000_000 / line.len()));
+    let kong = all_is_read("text.yaml", fill(&format!("{KONG}x: |\n"), &format!("  {}\n", "a".repeat(5_000))));
+    assert_eq!(layers(&kong), ["text.yaml:5:12"]);
+    unread_is_told("many.yaml", fill(&format!("{KONG}x:\n"), "- a: [red, green]\n"));
+    unread_is_told(
+        "many.json",
+        fill("{\"_format_version\":\"3.0\",\"services\":[{\"retries\":3}],\"x\":[", "{\"a\":1},"),
+    );
+    unread_is_told("many.rs", fill(RUST, "pub const COLOUR: &str = \"red\";\n"));
+}
+
+#[test]
 fn files_over_64_mebibytes_are_told() {
     unread_is_told("big.json", vec![b' '; (64 << 20) + 1]);
 }

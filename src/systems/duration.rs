@@ -72,14 +72,6 @@ pub fn millis(number: f64) -> Option<Duration> {
     from_seconds(number / 1e3)
 }
 
-/// For a reading: `25 ms`, `1.5 s`.
-pub fn show(duration: Duration) -> String {
-    match duration.as_secs_f64() {
-        s if s < 1.0 => format!("{} ms", s * 1e3),
-        s => format!("{s} s"),
-    }
-}
-
 fn split_number(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, rest) = text.split_at_checked(end)?;

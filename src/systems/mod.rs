@@ -110,11 +110,16 @@ pub fn extract(unit: &Unit<'_>, versions: &Versions) -> Facts {
     let inner =
         inner.iter().map(|files| Unit { parts: files.iter().map(|(file, parsed)| Part { file, parsed }).collect() });
     for unit in inner.chain([Unit { parts: unit.parts.iter().map(|p| Part { ..*p }).collect() }]) {
-        for system in all() {
+        for system in all().iter().filter(|s| concerns(s.meta(), &unit)) {
             system.extract(&unit, versions, &mut facts);
         }
     }
     facts
+}
+
+/// Whether a file of the unit holds one of the system's marks.
+fn concerns(meta: &SystemMeta, unit: &Unit<'_>) -> bool {
+    unit.parts.iter().any(|part| meta.marks.iter().any(|mark| part.file.text.contains(mark)))
 }
 
 /// Joins the facts of all units, system by system. Deployment systems are listed last and joined first:

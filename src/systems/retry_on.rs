@@ -1,5 +1,7 @@
 //! The words of Envoy's `retry_on`, which everything built on Envoy takes over.
 
+use std::collections::BTreeSet;
+
 use crate::model::{Conditions, Mode, ModeSet, Pick};
 use crate::source::Span;
 
@@ -30,14 +32,16 @@ pub(super) struct RetryOn {
 /// Reads the words; statuses count only where the word for them is there. Unknown words are dropped, as Envoy does.
 pub(super) fn read(words: &[(&str, Span)], statuses: &[(u16, Span)], around: Around) -> RetryOn {
     let mut out = RetryOn::default();
-    for &(word, span) in words {
+    let mut seen = BTreeSet::new();
+    for &(word, span) in words.iter().filter(|(word, _)| seen.insert(*word)) {
         let number = around.numbers.then(|| word.parse().ok()).flatten();
         let Some(modes) = number.map(|n: u16| ModeSet::statuses([n])).or_else(|| modes(word, around)) else { continue };
         out.known = true;
         add(&mut out.conditions, modes, span, word);
         match word {
             "retriable-status-codes" => {
-                for &(status, span) in statuses {
+                let mut seen = BTreeSet::new();
+                for &(status, span) in statuses.iter().filter(|(status, _)| seen.insert(*status)) {
                     add(&mut out.conditions, ModeSet::statuses([status]), span, &status.to_string());
                 }
             }

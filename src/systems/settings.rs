@@ -55,13 +55,16 @@ pub(super) fn limit(node: &Node, parse: impl Fn(&Node) -> Option<Duration>) -> O
     }
 }
 
+/// Lists of conditions are short; longer ones are cut off, since many routes can share one.
+pub(super) const MAX_LIST: usize = 1000;
+
 /// The parts of a comma list, blanks trimmed, empty ones left out, each with its own place where the text stands in
 /// the file as it is; else with that of the whole.
 pub(super) fn list(node: &Node) -> Vec<(&str, Span)> {
     let Some(scalar) = node.scalar().filter(|_| !node.is_null()) else { return Vec::new() };
     let mut at = 0;
     let mut parts = Vec::new();
-    for raw in scalar.text.split(',') {
+    for raw in scalar.text.split(',').take(MAX_LIST) {
         let part = raw.trim();
         let start = at + (raw.len() - raw.trim_start().len());
         at += raw.len() + 1;
@@ -98,6 +101,12 @@ pub(super) fn host(text: &str, span: Span, namespace: Option<&str>) -> Option<Ho
         namespace: namespace.map(str::to_string),
         span,
     })
+}
+
+/// Hosts without repetitions, the first of each kept.
+pub(super) fn distinct(hosts: impl IntoIterator<Item = HostRef>) -> Vec<HostRef> {
+    let mut seen = std::collections::BTreeSet::new();
+    hosts.into_iter().filter(|h| seen.insert((h.name.clone(), h.port, h.namespace.clone()))).collect()
 }
 
 /// Whether a host is written as an address.

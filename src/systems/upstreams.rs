@@ -1,14 +1,18 @@
 //! Names that one file of a system gives to groups of hosts, and another uses.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::settings;
 use crate::facts::{Facts, UpstreamFact};
 use crate::model::{GatewayName, HostRef, Scope};
+use crate::source::FileId;
 
 /// Puts the hosts of `system`'s upstreams where its layers and routes name the upstream, and their budgets on the
 /// layers. The upstreams are gone afterwards.
 pub(super) fn resolve(facts: &mut Facts, system: &'static str) {
     let (mine, rest) = std::mem::take(&mut facts.upstreams).into_iter().partition(|u| u.system == system);
     facts.upstreams = rest;
-    let mine = Upstreams(mine);
+    let mine = Upstreams::new(mine);
     for layer in facts.layers.iter_mut().filter(|l| l.system == system) {
         let Scope::Hops { to, .. } = &mut layer.scope else { continue };
         if layer.budget.is_none() {
@@ -23,45 +27,98 @@ pub(super) fn resolve(facts: &mut Facts, system: &'static str) {
     }
 }
 
-struct Upstreams(Vec<UpstreamFact>);
+/// Upstreams, and where each is found: under its own name and under the one with its namespace.
+#[derive(Default)]
+struct Upstreams {
+    all: Vec<UpstreamFact>,
+    index: BTreeMap<String, BTreeSet<usize>>,
+}
+
+/// More hosts behind one name are alternatives that add nothing to a product, and a name can be used very often.
+const MAX_HOSTS: usize = 16;
 
 impl Upstreams {
+    fn new(facts: Vec<UpstreamFact>) -> Self {
+        let mut out = Self::default();
+        let mut known: BTreeMap<(FileId, String, Option<String>), usize> = BTreeMap::new();
+        for mut fact in facts {
+            fact.to.truncate(MAX_HOSTS);
+            let key = (fact.span.file, fact.name.clone(), fact.namespace.clone());
+            match known.get(&key).and_then(|&i| out.all.get_mut(i)) {
+                // One name that a file defines twice: alternatives.
+                Some(first) => {
+                    first.to.extend(fact.to);
+                    first.to.truncate(MAX_HOSTS);
+                    first.budget = first.budget.take().or(fact.budget);
+                }
+                None => {
+                    known.insert(key, out.all.len());
+                    for name in [fact.name.clone(), qualified(&fact.name, fact.namespace.as_deref())] {
+                        out.index.entry(name).or_default().insert(out.all.len());
+                    }
+                    out.all.push(fact);
+                }
+            }
+        }
+        out
+    }
+
     /// The upstreams that a name means: those of its own file, else those of the nearest file that has the name.
     /// Files are numbered in the order of their paths, so the nearest is in the same folder if any is.
     fn of(&self, host: &HostRef) -> Vec<&UpstreamFact> {
-        let named: Vec<&UpstreamFact> = self.0.iter().filter(|u| same(u, host)).collect();
+        let keys = [host.name.clone(), qualified(&host.name, host.namespace.as_deref())];
+        let found: BTreeSet<usize> = keys.iter().filter_map(|key| self.index.get(key)).flatten().copied().collect();
+        let named: Vec<&UpstreamFact> =
+            found.iter().filter_map(|&i| self.all.get(i)).filter(|u| same(u, host)).collect();
         let distance = |u: &&UpstreamFact| u.span.file.0.abs_diff(host.span.file.0);
         let nearest = named.iter().map(distance).min();
         named.into_iter().filter(|u| Some(distance(u)) == nearest).collect()
     }
 
     fn hosts(&self, names: &[HostRef]) -> Vec<HostRef> {
-        let mut out: Vec<HostRef> = Vec::new();
-        for name in names {
+        settings::distinct(names.iter().flat_map(|name| {
             let hosts: Vec<HostRef> = self.of(name).into_iter().flat_map(|u| u.to.iter().cloned()).collect();
-            let hosts = if hosts.is_empty() { vec![name.clone()] } else { hosts };
-            for host in hosts {
-                if !out.iter().any(|o| (&o.name, o.port, &o.namespace) == (&host.name, host.port, &host.namespace)) {
-                    out.push(host);
-                }
-            }
-        }
-        out
+            if hosts.is_empty() { vec![name.clone()] } else { hosts }
+        }))
     }
 }
 
-/// Whether an upstream and a host are one name: written alike, or one of them with its namespace (`ledger` in `pay`
-/// is `ledger.pay.svc.cluster.local`).
+/// A name with its namespace: `ledger` in `pay`, `ledger.pay.svc` and `ledger.pay.svc.cluster.local` are `ledger.pay`.
+fn qualified(name: &str, namespace: Option<&str>) -> String {
+    let short = name.strip_suffix(".svc.cluster.local").or_else(|| name.strip_suffix(".svc"));
+    match (short, namespace) {
+        (Some(short), _) => short.to_string(),
+        (None, Some(namespace)) if !name.contains('.') => format!("{name}.{namespace}"),
+        (None, _) => name.to_string(),
+    }
+}
+
+/// Whether an upstream and a host are one name: the same with their namespaces, or written alike where one of the
+/// namespaces is not known.
 fn same(upstream: &UpstreamFact, host: &HostRef) -> bool {
-    let longer = |long: &str, short: &str, namespace: &Option<String>| {
-        let rest = long.strip_prefix(short).and_then(|rest| rest.strip_prefix('.'));
-        let Some(namespace) = namespace else { return false };
-        rest.and_then(|rest| rest.strip_prefix(namespace.as_str()))
-            .is_some_and(|rest| matches!(rest, "" | ".svc" | ".svc.cluster.local"))
-    };
-    match (&upstream.namespace, &host.namespace) {
-        (Some(a), Some(b)) if upstream.name == host.name => a == b,
-        _ if upstream.name == host.name => true,
-        (ours, theirs) => longer(&upstream.name, &host.name, theirs) || longer(&host.name, &upstream.name, ours),
+    let alike = upstream.name == host.name && (upstream.namespace.is_none() || host.namespace.is_none());
+    alike
+        || qualified(&upstream.name, upstream.namespace.as_deref()) == qualified(&host.name, host.namespace.as_deref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Span;
+
+    #[test]
+    fn names_with_and_without_their_namespace() {
+        let is_same = |a: (&str, Option<&str>), b: (&str, Option<&str>)| {
+            let span = Span::start_of(FileId(0));
+            let owned = |n: Option<&str>| n.map(str::to_string);
+            let host = HostRef { name: b.0.into(), port: None, namespace: owned(b.1), span };
+            let (name, namespace) = (a.0.to_string(), owned(a.1));
+            same(&UpstreamFact { system: "x", name, namespace, to: Vec::new(), budget: None, span }, &host)
+        };
+        assert!(is_same(("ledger", Some("pay")), ("ledger.pay.svc.cluster.local", Some("shop"))));
+        assert!(is_same(("ledger.pay", None), ("ledger", Some("pay"))));
+        assert!(is_same(("ledger", None), ("ledger", Some("pay"))));
+        assert!(!is_same(("ledger", Some("pay")), ("ledger", Some("shop"))));
+        assert!(!is_same(("ledger", Some("pay")), ("ledger.shop", None)));
     }
 }

@@ -1,5 +1,8 @@
 //! Compose files: services, their names on the network, what they are built from and given.
 
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, Facts};
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node};
@@ -25,7 +28,7 @@ impl System for Compose {
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         for (file, root) in unit.documents().filter(|(_, root)| is_compose(root)) {
             let project = root.get("name").and_then(Node::as_str).filter(|n| !n.contains('$'));
-            let reader = Reader { file, root };
+            let reader = Reader::new(file, root);
             for entry in root.get("services").map_or(&[][..], Node::entries) {
                 facts.components.push(reader.component(entry, project));
             }
@@ -41,19 +44,37 @@ fn is_compose(root: &Node) -> bool {
 
 struct Reader<'a> {
     file: &'a SourceFile,
-    root: &'a Node,
+    services: BTreeMap<&'a str, &'a Node>,
+    configs: BTreeMap<&'a str, &'a Node>,
+    /// How many settings services may still take from others.
+    inheritable: Cell<usize>,
 }
 
-impl Reader<'_> {
+/// One service with many settings can be extended very often.
+const MAX_INHERITED: usize = 100_000;
+
+impl<'a> Reader<'a> {
+    fn new(file: &'a SourceFile, root: &'a Node) -> Self {
+        let by_name = |key: &str| {
+            let entries = root.get(key).map_or(&[][..], Node::entries);
+            entries.iter().map(|e| (&*e.key, &*e.value)).collect()
+        };
+        let (services, configs) = (by_name("services"), by_name("configs"));
+        Self { file, services, configs, inheritable: Cell::new(MAX_INHERITED) }
+    }
+
     fn component(&self, entry: &Entry, project: Option<&str>) -> ComponentFact {
         // What it extends in this file comes first, so that its own settings come last and win.
         let chain = self.chain(&entry.key, &entry.value);
         let own = |key: &str| chain.iter().rev().find_map(|service| service.get(key));
-        let mut env: Vec<EnvFact> = Vec::new();
-        for (name, value, span) in chain.iter().flat_map(|s| environment(s)) {
-            env.retain(|e| e.name != name);
-            env.extend(interpolate(&value).map(|value| EnvFact { name, value, span }));
-        }
+        let mut env: Vec<(String, String, Span)> = chain.iter().flat_map(|s| environment(s)).collect();
+        // The last of each name wins.
+        let mut seen = BTreeSet::new();
+        env.reverse();
+        env.retain(|(name, _, _)| seen.insert(name.clone()));
+        env.reverse();
+        let env =
+            env.into_iter().filter_map(|(name, value, span)| Some(EnvFact { name, value: interpolate(&value)?, span }));
         let mut hosts = vec![entry.key.to_string()];
         hosts.extend(names(&entry.value).into_iter().filter(|n| **n != *entry.key).map(str::to_string));
         hosts.dedup();
@@ -65,7 +86,7 @@ impl Reader<'_> {
             labels: Vec::new(),
             images: own("image").and_then(Node::as_str).map(image).into_iter().collect(),
             build: own("build").and_then(|b| self.build(b)),
-            env,
+            env: env.collect(),
             mounts: chain.iter().flat_map(|s| self.mounts(s)).collect(),
             span: entry.key_span,
         }
@@ -79,7 +100,11 @@ impl Reader<'_> {
         while let Some(extends) = current.get("extends").filter(|e| e.get("file").is_none()) {
             let base = extends.get("service").unwrap_or(extends).as_str();
             let Some(base) = base.filter(|b| !seen.contains(b) && seen.len() < MAX_EXTENDS) else { break };
-            let Some(next) = self.root.at(&["services", base]) else { break };
+            let Some(&next) = self.services.get(base) else { break };
+            let settings = |key: &str| next.get(key).map_or(0, |n| n.entries().len() + n.items().len());
+            let size = 1 + settings("environment") + settings("volumes") + settings("configs");
+            let Some(left) = self.inheritable.get().checked_sub(size) else { break };
+            self.inheritable.set(left);
             seen.push(base);
             chain.push(next);
             current = next;
@@ -111,7 +136,7 @@ impl Reader<'_> {
         let volumes = volumes.filter(|source| source.starts_with('.'));
         let configs = list("configs").filter_map(|config| {
             let name = config.get("source").unwrap_or(config).as_str()?;
-            self.root.at(&["configs", name, "file"])?.as_str()
+            self.configs.get(name)?.get("file")?.as_str()
         });
         volumes.chain(configs).filter_map(|path| settings::beside(&self.file.path, path)).collect()
     }

@@ -1,5 +1,6 @@
 //! Kong Gateway: declarative configuration, as DB-less Kong and decK read it.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::facts::{Facts, RouteFact, UpstreamFact};
@@ -53,7 +54,7 @@ impl System for Kong {
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         for (file, root) in unit.documents().filter(|(_, root)| root.get("_format_version").is_some()) {
-            Reader { file, root, ids: Ids::default() }.read(facts);
+            Reader { file, root, routed: routed(root), ids: Ids::default() }.read(facts);
         }
     }
 
@@ -62,9 +63,17 @@ impl System for Kong {
     }
 }
 
+fn routed(root: &Node) -> BTreeSet<&str> {
+    let routes = root.get("routes").map_or(&[][..], Node::items).iter();
+    let services = routes.filter_map(|route| route.get("service"));
+    services.filter_map(|to| to.get_any(&["name", "id"]).unwrap_or(to).as_str()).collect()
+}
+
 struct Reader<'a> {
     file: &'a SourceFile,
     root: &'a Node,
+    /// Names and ids of services that the list of routes refers to.
+    routed: BTreeSet<&'a str>,
     ids: Ids,
 }
 
@@ -101,13 +110,11 @@ impl<'a> Reader<'a> {
 
     /// Whether a route leads to the service, nested in it or in the list of routes.
     fn has_routes(&self, service: &Node) -> bool {
-        let names: Vec<&str> = ["name", "id"].iter().filter_map(|k| service.get(k)?.as_str()).collect();
-        let refers = |route: &Node| {
-            let Some(to) = route.get("service") else { return false };
-            let to = to.get_any(&["name", "id"]).unwrap_or(to).as_str();
-            to.is_some_and(|to| names.contains(&to))
-        };
-        service.get("routes").is_some_and(|r| !r.items().is_empty()) || self.list("routes").any(refers)
+        let nested = service.get("routes").is_some_and(|r| !r.items().is_empty());
+        nested
+            || ["name", "id"]
+                .iter()
+                .any(|k| service.get(k).and_then(Node::as_str).is_some_and(|n| self.routed.contains(n)))
     }
 
     fn layer(&mut self, service: &Node, to: Vec<HostRef>, opens: Span) -> Layer {

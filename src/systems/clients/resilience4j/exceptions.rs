@@ -51,11 +51,16 @@ pub(super) fn conditions(r: &Resolved<'_>) -> Conditions {
     out
 }
 
+/// Longer lists are cut off, since many instances can share one.
+const MAX_CLASSES: usize = 100;
+
 /// The classes of a list, or of a comma list in one string.
 fn classes(entry: &Entry) -> Vec<(&str, Span)> {
     match &entry.value.value {
-        Value::List(items) => items.iter().filter_map(|n| Some((n.as_str()?.trim(), n.span))).collect(),
-        _ => settings::list(&entry.value),
+        Value::List(items) => {
+            items.iter().take(MAX_CLASSES).filter_map(|n| Some((n.as_str()?.trim(), n.span))).collect()
+        }
+        _ => settings::list(&entry.value).into_iter().take(MAX_CLASSES).collect(),
     }
 }
 

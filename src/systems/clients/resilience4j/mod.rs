@@ -15,8 +15,11 @@ use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions};
 /// Resilience4j.
 pub struct Resilience4j;
 
-/// No real application has more; each one costs a reading of all its documents.
+/// No real application has more profiles; each one costs a reading of all its documents.
 const MAX_PROFILES: usize = 100;
+
+/// Nor more instances over all its profiles.
+const MAX_INSTANCES: usize = 20_000;
 
 const ID: &str = "resilience4j";
 const RETRY_CONFIG: &str = "resilience4j/resilience4j resilience4j-retry RetryConfig.java";
@@ -71,7 +74,8 @@ impl System for Resilience4j {
         };
         known.iter().for_each(|r| emit(r, None, facts));
         let profiles: BTreeSet<&str> = documents.iter().filter_map(|d| d.profile.as_deref()).collect();
-        for profile in profiles.into_iter().take(MAX_PROFILES) {
+        let most = MAX_PROFILES.min(MAX_INSTANCES / known.len().max(1));
+        for profile in profiles.into_iter().take(most) {
             let mine = |d: &&Document<'_>| d.profile.as_deref().is_none_or(|p| p == profile);
             // A profile's own values beat those of every document that always counts.
             let mut all: Vec<&Document<'_>> = documents.iter().filter(mine).collect();

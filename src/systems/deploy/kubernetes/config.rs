@@ -1,5 +1,7 @@
 //! ConfigMaps: written out, or generated from files by a kustomization.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::facts::{ComponentFact, ConfigMapFact, ConfigUse, EnvFact, Facts};
 use crate::source::SourceFile;
 use crate::syntax::Node;
@@ -44,23 +46,37 @@ pub(super) fn generators(file: &SourceFile, root: &Node, facts: &mut Facts) {
     }
 }
 
+/// More ConfigMaps of one name are no deployment.
+const MAX_MAPS: usize = 64;
+
+/// What components take from ConfigMaps in all; one ConfigMap can be used very often.
+const MAX_TAKEN: usize = 200_000;
+
 /// Gives components the files and values of the ConfigMaps that they use, and forgets both.
 pub(super) fn join(facts: &mut Facts) {
     let maps = std::mem::take(&mut facts.config_maps);
     let uses = std::mem::take(&mut facts.config_uses);
-    let mut by_name: std::collections::BTreeMap<&str, Vec<&ConfigMapFact>> = std::collections::BTreeMap::new();
+    let mut by_name: BTreeMap<&str, Vec<&ConfigMapFact>> = BTreeMap::new();
     for map in &maps {
         by_name.entry(&map.name).or_default().push(map);
     }
-    let index: std::collections::BTreeMap<_, _> =
-        facts.components.iter().enumerate().map(|(i, c)| (c.span, i)).collect();
+    let index: BTreeMap<_, _> = facts.components.iter().enumerate().map(|(i, c)| (c.span, i)).collect();
+    let mut left = MAX_TAKEN;
     for taken in &uses {
         let Some(component) = index.get(&taken.component).and_then(|&i| facts.components.get_mut(i)) else { continue };
-        for map in by_name.get(taken.config_map.as_str()).into_iter().flatten() {
-            if same_namespace(component, map) {
+        for map in by_name.get(taken.config_map.as_str()).into_iter().flatten().take(MAX_MAPS) {
+            let size = map.values.len() + map.files.len();
+            if same_namespace(component, map) && size <= left {
+                left -= size;
                 take(component, map, &taken.what);
             }
         }
+    }
+    for component in &mut facts.components {
+        let mut seen = BTreeSet::new();
+        component.env.retain(|e| seen.insert((e.name.clone(), e.value.clone())));
+        let mut seen = BTreeSet::new();
+        component.mounts.retain(|m| seen.insert(m.clone()));
     }
 }
 
@@ -72,17 +88,10 @@ fn same_namespace(component: &ComponentFact, map: &ConfigMapFact) -> bool {
 }
 
 fn take(component: &mut ComponentFact, map: &ConfigMapFact, what: &ConfigUse) {
-    // The container's own variables beat those of a whole ConfigMap, whichever the order.
-    let mut add = |name: String, fact: &EnvFact| {
-        if !component.env.iter().any(|e| e.name == name && e.value == fact.value) {
-            component.env.push(EnvFact { name, ..fact.clone() });
-        }
-    };
+    let env = &mut component.env;
+    let mut add = |name: String, fact: &EnvFact| env.push(EnvFact { name, ..fact.clone() });
     match what {
-        ConfigUse::Mount => {
-            let new = map.files.iter().filter(|f| !component.mounts.contains(f)).cloned().collect::<Vec<_>>();
-            component.mounts.extend(new);
-        }
+        ConfigUse::Mount => component.mounts.extend(map.files.iter().cloned()),
         ConfigUse::AllValues { prefix } => map.values.iter().for_each(|v| add(format!("{prefix}{}", v.name), v)),
         ConfigUse::OneValue { name, key } => {
             map.values.iter().filter(|v| v.name == *key).for_each(|v| add(name.clone(), v));

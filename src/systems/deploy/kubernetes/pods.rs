@@ -10,13 +10,17 @@ use crate::syntax::Node;
 /// cluster knows stays out.
 pub(super) fn env(container: &Node) -> Vec<EnvFact> {
     let mut known: BTreeMap<&str, String> = BTreeMap::new();
+    // Values that repeat others must not grow without end.
+    let mut growth = MAX_GROWTH;
     let mut out = Vec::new();
     for entry in container.get("env").map_or(&[][..], Node::items) {
         let (Some(name), Some(value)) = (entry.get("name").and_then(Node::as_str), entry.get("value")) else {
             continue;
         };
         let Some(text) = value.as_str() else { continue };
-        let expanded = expand(text, &known);
+        let expanded = Some(expand(text, &known)).filter(|e| e.len() <= text.len() + growth);
+        let expanded = expanded.unwrap_or_else(|| text.to_string());
+        growth -= expanded.len().saturating_sub(text.len());
         known.insert(name, expanded.clone());
         out.push(EnvFact { name: name.to_string(), value: expanded, span: value.span });
     }
@@ -46,8 +50,7 @@ fn expand(text: &str, known: &BTreeMap<&str, String>) -> String {
                 }
             },
         }
-        // Values that repeat themselves must not grow without end.
-        if out.len() > MAX_VALUE {
+        if out.len() > MAX_GROWTH {
             return text.to_string();
         }
         rest = next;
@@ -55,8 +58,8 @@ fn expand(text: &str, known: &BTreeMap<&str, String>) -> String {
     out + rest
 }
 
-/// Longer values name no host.
-const MAX_VALUE: usize = 64 * 1024;
+/// How much longer references may make the values of one container in all.
+const MAX_GROWTH: usize = 64 * 1024;
 
 /// What the pods take from ConfigMaps: volumes that a container mounts, and variables.
 pub(super) fn config_uses(component: Span, template: &Node, containers: &[&Node]) -> Vec<ConfigUseFact> {

@@ -51,17 +51,13 @@ fn hosts(cluster: &Node) -> Vec<HostRef> {
         .filter_map(|e| e.get("address"));
     let old = items(cluster, "hosts");
     let sockets = endpoints.chain(old).filter_map(|a| get(a, "socket_address"));
-    let mut out: Vec<HostRef> = Vec::new();
-    for socket in sockets {
-        let Some(address) = get(socket, "address") else { continue };
-        let host = address.as_str().and_then(|text| settings::host(text, address.span, None));
-        let Some(mut host) = host.filter(|h| !settings::is_address(&h.name)) else { continue };
+    let host = |socket: &Node| {
+        let address = get(socket, "address")?;
+        let mut host = settings::host(address.as_str()?, address.span, None)?;
         host.port = get(socket, "port_value").and_then(Node::as_int).and_then(|p| u16::try_from(p).ok());
-        if !out.iter().any(|o| (&o.name, o.port) == (&host.name, host.port)) {
-            out.push(host);
-        }
-    }
-    out
+        (!settings::is_address(&host.name)).then_some(host)
+    };
+    settings::distinct(sockets.filter_map(host))
 }
 
 fn budget(cluster: &Node) -> Option<Budget> {

@@ -167,8 +167,17 @@ fn take_names(facts: &mut Facts) {
 
 /// The entry of a protobuf field: its own name, or the same in lowerCamelCase.
 fn entry<'n>(node: &'n Node, field: &str) -> Option<&'n Entry> {
-    let present = |e: &&Entry| !e.value.is_null();
-    node.entry(field).filter(present).or_else(|| node.entry(&camel(field)).filter(present))
+    node.entries().iter().rev().find(|e| (*e.key == *field || is_camel(&e.key, field)) && !e.value.is_null())
+}
+
+/// Whether `key` is `field` in lowerCamelCase.
+fn is_camel(key: &str, field: &str) -> bool {
+    let mut after_underscore = false;
+    let mut letters = field.chars().filter_map(|c| {
+        let upper = std::mem::replace(&mut after_underscore, c == '_');
+        (c != '_').then(|| if upper { c.to_ascii_uppercase() } else { c })
+    });
+    key.chars().all(|c| letters.next() == Some(c)) && letters.next().is_none()
 }
 
 /// The value of a protobuf field.
@@ -186,13 +195,16 @@ fn items<'n>(node: &'n Node, field: &str) -> impl Iterator<Item = &'n Node> + us
     .map(|n| &**n)
 }
 
-fn camel(field: &str) -> String {
-    let mut parts = field.split('_');
-    let first = parts.next().unwrap_or_default().to_string();
-    parts.fold(first, |mut out, part| {
-        let mut letters = part.chars();
-        out.extend(letters.next().map(|c| c.to_ascii_uppercase()));
-        out.push_str(letters.as_str());
-        out
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn protobuf_names() {
+        assert!(is_camel("retriableStatusCodes", "retriable_status_codes"));
+        assert!(is_camel("name", "name"));
+        for other in ["retriable_status_codes", "retriablestatuscodes", "retriableStatus", "retriableStatusCodesX"] {
+            assert!(!is_camel(other, "retriable_status_codes"), "{other}");
+        }
+    }
 }

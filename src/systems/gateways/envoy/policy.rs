@@ -71,6 +71,7 @@ fn per_try(policy: &Node, overall: Option<&Setting<Duration>>) -> Option<Setting
 fn conditions(policy: &Node, timeouts: bool) -> RetryOn {
     let words = get(policy, "retry_on").map(settings::list).unwrap_or_default();
     let statuses: Vec<(u16, Span)> = items(policy, "retriable_status_codes")
+        .take(settings::MAX_LIST)
         .filter_map(|n| Some((u16::try_from(n.as_int()?).ok()?, n.span)))
         .collect();
     let headers = items(policy, "retriable_headers").next().is_some();

@@ -120,9 +120,8 @@ impl<'a> Reader<'a> {
     }
 
     fn layer(&mut self, repeated: Repeated<'_>) -> Layer {
-        let Repeated { policy: key, title, id, mut to, overall, hedges, methods } = repeated;
-        let mut seen = std::collections::BTreeSet::new();
-        to.retain(|h| seen.insert((h.name.clone(), h.port)));
+        let Repeated { policy: key, title, id, to, overall, hedges, methods } = repeated;
+        let to = settings::distinct(to);
         // Of routes with different limits the longest says whether one on each try can matter, the shortest cuts tries off.
         let longest = overall.iter().max_by_key(|o| o.as_ref().map_or(Some(Duration::MAX), |s| s.value().copied()));
         let shortest = overall.iter().flatten().min_by_key(|s| s.value().copied().unwrap_or(Duration::MAX)).cloned();

@@ -1,5 +1,7 @@
 //! VirtualServices: one layer for each entry of `http`.
 
+use std::collections::BTreeSet;
+
 use super::policy::{self, Policy};
 use super::{ID, VIRTUAL_SERVICE};
 use crate::facts::{Facts, RouteFact};
@@ -60,20 +62,14 @@ impl<'a> Reader<'a> {
 
     /// The hosts that a route leads to, by their names in the mesh.
     fn destinations(&self, route: &Node) -> Vec<HostRef> {
-        let mut out: Vec<HostRef> = Vec::new();
-        for target in route.get("route").map_or(&[][..], Node::items) {
-            let Some(destination) = target.get("destination") else { continue };
-            let weight = target.get("weight").and_then(Node::as_int);
-            let Some(node) = destination.get("host").filter(|_| weight != Some(0)) else { continue };
-            let host = node.as_str().and_then(|text| settings::host(text, node.span, self.object.namespace));
-            let Some(mut host) = host else { continue };
-            let port = destination.at(&["port", "number"]).and_then(Node::as_int);
-            host.port = port.and_then(|p| u16::try_from(p).ok());
-            if !out.iter().any(|o| (&o.name, o.port) == (&host.name, host.port)) {
-                out.push(host);
-            }
-        }
-        out
+        let host = |target: &Node| {
+            let destination = target.get("destination")?;
+            let node = destination.get("host")?;
+            let mut host = settings::host(node.as_str()?, node.span, self.object.namespace)?;
+            host.port = destination.at(&["port", "number"]).and_then(Node::as_int).and_then(|p| u16::try_from(p).ok());
+            (target.get("weight").and_then(Node::as_int) != Some(0)).then_some(host)
+        };
+        settings::distinct(route.get("route").map_or(&[][..], Node::items).iter().filter_map(|t| host(t)))
     }
 
     /// A match can narrow the gateways of the whole.
@@ -92,14 +88,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Sidecars apply a route to calls to the names in `hosts`, wherever it then leads.
-    fn called_as(&self, callers: &Callers, mut to: Vec<HostRef>) -> Vec<HostRef> {
-        if callers.mesh && callers.gateways.is_empty() {
-            for node in self.object.spec(&["hosts"]).map_or(&[][..], Node::items) {
-                let host = node.as_str().and_then(|text| settings::host(text, node.span, self.object.namespace));
-                to.extend(host.filter(|host| !to.iter().any(|t| t.name == host.name)));
-            }
+    fn called_as(&self, callers: &Callers, to: Vec<HostRef>) -> Vec<HostRef> {
+        if !callers.mesh || !callers.gateways.is_empty() {
+            return to;
         }
-        to
+        let reached: BTreeSet<String> = to.iter().map(|host| host.name.clone()).collect();
+        let hosts = self.object.spec(&["hosts"]).map_or(&[][..], Node::items).iter();
+        let hosts = hosts.filter_map(|n| settings::host(n.as_str()?, n.span, self.object.namespace));
+        settings::distinct(to.into_iter().chain(hosts.filter(|host| !reached.contains(&host.name))))
     }
 
     fn layer(&mut self, route: &Node, title: Option<String>, opens: Span, from: Callers, to: Vec<HostRef>) -> Layer {
@@ -131,13 +127,10 @@ impl<'a> Reader<'a> {
 }
 
 /// The layer of the mesh's default policy for calls from sidecars to a host that no route of theirs covers.
-/// Once for each host.
+/// Joining keeps one for each host.
 pub(super) fn fallback(host: HostRef, before_1_24: bool, facts: &mut Facts) {
     let qualified = host.namespace.as_ref().map_or_else(|| host.name.clone(), |n| format!("{n}/{}", host.name));
     let id = format!("{ID}:default:{qualified}");
-    if facts.layers.iter().any(|l| *l.id == id) {
-        return;
-    }
     let name = format!("Istio's default policy for {}", host.name);
     let policy = policy::absent(host.span, before_1_24);
     let from = Callers { gateways: Vec::new(), mesh: true };

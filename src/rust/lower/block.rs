@@ -18,6 +18,8 @@ impl Lowerer<'_> {
             let is_last = i + 1 == all.len();
             match stmt {
                 syn::Stmt::Local(local) => self.local(local, &mut stmts),
+                // A semicolon alone.
+                syn::Stmt::Expr(syn::Expr::Verbatim(tokens), _) if tokens.is_empty() => {}
                 syn::Stmt::Item(item) => stmts.extend(self.item(item).into_iter().map(Stmt::Item)),
                 syn::Stmt::Expr(e, semi) if !self.leaves_out(attributes_of(e)) => {
                     let e = self.expr(e);

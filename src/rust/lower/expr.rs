@@ -32,7 +32,7 @@ impl Lowerer<'_> {
                 placed(self.literal(&l.lit), span)
             }
             Path(p) => {
-                let span = self.span_of(p);
+                let span = self.path_span(&p.qself, &p.path);
                 placed(ExprKind::Path(types::qualified_path(&p.qself, &p.path)), span)
             }
             Call(_) | MethodCall(_) | Field(_) | Index(_) | Try(_) | Await(_) | Cast(_) => self.postfix(e),
@@ -216,7 +216,7 @@ impl Lowerer<'_> {
             _ => None,
         };
         let (body, end) = self.placed(&arm.body);
-        Some(Arm { span: self.span_of(&arm.pat).to(end), pat, guard, body })
+        Some(Arm { span: pat.span.to(end), pat, guard, body })
     }
 
     fn body_of(&mut self, e: &syn::Expr) -> Placed {
@@ -299,7 +299,7 @@ impl Lowerer<'_> {
                 let path = types::qualified_path(&s.qself, &s.path);
                 let fields = s.fields.iter().map(|f| (member(&f.member), self.expr(&f.expr))).collect();
                 let rest = self.optional(&s.rest);
-                let start = self.span_of(&s.path).to(self.span(s.brace_token.span.close()));
+                let start = self.path_span(&s.qself, &s.path).to(self.span(s.brace_token.span.close()));
                 placed(ExprKind::Struct { path, fields, rest }, start)
             }
             syn::Expr::Tuple(t) => placed(ExprKind::Tuple(self.exprs(&t.elems)), self.span(t.paren_token.span.join())),

@@ -60,6 +60,18 @@ enum Argument {
     Value(Option<String>, Box<syn::Expr>),
 }
 
+impl Argument {
+    /// A literal that is no format string after all.
+    fn into_value(self) -> Self {
+        match self {
+            Self::Format(lit) => {
+                Self::Value(None, Box::new(syn::Expr::Lit(syn::ExprLit { attrs: Vec::new(), lit: syn::Lit::Str(lit) })))
+            }
+            value => value,
+        }
+    }
+}
+
 /// The arguments after the format string, each with its name and whether the string uses it.
 type After = Vec<(Option<String>, Expr, bool)>;
 
@@ -141,6 +153,13 @@ fn arguments(input: ParseStream) -> syn::Result<Vec<Argument>> {
         if input.parse::<Option<Token![,]>>()?.is_some() || input.parse::<Option<Token![;]>>()?.is_some() {
             continue;
         }
+        if !has_format && input.peek(syn::token::Brace) {
+            // The fields of a tracing event, in braces.
+            let fields: proc_macro2::Group = input.parse()?;
+            input.parse::<Option<Token![=]>>()?;
+            found.extend(arguments.parse2(fields.stream())?.into_iter().map(Argument::into_value));
+            continue;
+        }
         let name = key(input)?;
         // `%value`, `?value`: by which trait a field is shown.
         if input.parse::<Option<Token![%]>>()?.is_none() {
@@ -149,8 +168,12 @@ fn arguments(input: ParseStream) -> syn::Result<Vec<Argument>> {
         if !has_format && name.is_none() && is_lone_string(input) {
             has_format = true;
             found.push(Argument::Format(input.parse()?));
-        } else if !input.is_empty() {
-            found.push(Argument::Value(name, input.parse()?));
+        } else if let Ok(value) = input.parse() {
+            found.push(Argument::Value(name, Box::new(value)));
+        } else {
+            while !input.is_empty() && !input.peek(Token![,]) && !input.peek(Token![;]) {
+                input.parse::<proc_macro2::TokenTree>()?;
+            }
         }
     }
     Ok(found)

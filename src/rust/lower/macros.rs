@@ -29,7 +29,7 @@ const FOREIGN: [&str; 14] = [
 
 impl Lowerer<'_> {
     pub(super) fn macro_span(&self, mac: &Macro) -> Span {
-        self.span_of(&mac.path).to(self.span(mac.delimiter.span().close()))
+        self.path_span(&None, &mac.path).to(self.span(mac.delimiter.span().close()))
     }
 
     pub(super) fn macro_expr(&mut self, mac: &Macro) -> Expr {
@@ -41,6 +41,9 @@ impl Lowerer<'_> {
             _ if format::NAMES.contains(&last) => self.format_macro(last, mac, span),
             "vec" => self.list(mac, span),
             "matches" => self.matches(mac, span),
+            "assert_matches" | "debug_assert_matches" => {
+                self.matches(mac, span).map(|held| unless(held, expr(panic(), span), span))
+            }
             "assert" | "debug_assert" => self.assert(mac, span),
             "assert_eq" | "debug_assert_eq" => self.assert_pair(BinOp::Ne, mac, span),
             "assert_ne" | "debug_assert_ne" => self.assert_pair(BinOp::Eq, mac, span),
@@ -113,6 +116,9 @@ impl Lowerer<'_> {
         }
         let stmts = mac.parse_body_with(syn::Block::parse_within).ok()?;
         let block = self.statements(&stmts, None, self.span(mac.delimiter.span().join()));
+        if matches!(&*block.kind, ExprKind::Block { stmts, tail: None, .. } if stmts.is_empty()) {
+            return None;
+        }
         Some(expr(ExprKind::Macro { path, args: vec![block] }, span))
     }
 
@@ -135,7 +141,8 @@ impl Lowerer<'_> {
             input.parse::<Token![,]>()?;
             let pat = input.call(syn::Pat::parse_multi_with_leading_vert)?;
             let guard = if input.parse::<Option<Token![if]>>()?.is_some() { Some(input.parse()?) } else { None };
-            input.parse::<Option<Token![,]>>()?;
+            // `assert_matches!` takes a message.
+            input.parse::<proc_macro2::TokenStream>()?;
             Ok((value, pat, guard))
         };
         let (value, pat, guard) = mac.parse_body_with(parser).ok()?;
@@ -223,6 +230,10 @@ impl Lowerer<'_> {
         }
         whole
     }
+}
+
+fn panic() -> ExprKind {
+    ExprKind::Format { name: "panic".into(), parts: Vec::new(), args: Vec::new() }
 }
 
 fn is_string(e: &syn::Expr) -> bool {

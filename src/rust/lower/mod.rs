@@ -12,10 +12,13 @@ mod item;
 mod literal;
 mod macros;
 mod pattern;
+mod positions;
 mod select;
 mod types;
 
 use std::sync::Arc;
+
+use positions::Positions;
 
 use super::{depth, ir, stack};
 use crate::source::{SourceFile, Span};
@@ -53,7 +56,7 @@ fn code_of(text: &str) -> (usize, &str) {
 
 fn parse(file: &SourceFile, base: usize, code: &str, include_tests: bool) -> Result<ir::Module, SyntaxError> {
     let _table = PositionTable;
-    let mut lowerer = Lowerer { file, base, include_tests, left_out: false };
+    let mut lowerer = Lowerer { file, positions: Positions::new(base, code), include_tests, left_out: false };
     let tree: syn::File = syn::parse_str(code).map_err(|e| lowerer.syntax_error(&e))?;
     let items = lowerer.file(&tree);
     Ok(ir::Module { path: file.path.clone(), items, tests_left_out: lowerer.left_out })
@@ -70,8 +73,7 @@ impl Drop for PositionTable {
 
 struct Lowerer<'a> {
     file: &'a SourceFile,
-    /// Where the text given to the parser begins in the file.
-    base: usize,
+    positions: Positions<'a>,
     include_tests: bool,
     /// Whether something was left out for being a test.
     left_out: bool,
@@ -79,8 +81,7 @@ struct Lowerer<'a> {
 
 impl Lowerer<'_> {
     fn span(&self, span: proc_macro2::Span) -> Span {
-        let range = span.byte_range();
-        self.file.span(self.base + range.start..self.base + range.end)
+        self.file.span(self.positions.byte(span.start())..self.positions.byte(span.end()))
     }
 
     /// From the start of one token to the end of another.
@@ -88,9 +89,23 @@ impl Lowerer<'_> {
         self.span(first).to(self.span(last))
     }
 
-    /// The span of any piece of syntax. Walks all of its tokens: for small ones.
+    /// The span of any piece of syntax. Copies all of its tokens: for small or rare ones.
     fn span_of(&self, tokens: &impl syn::spanned::Spanned) -> Span {
         self.span(tokens.span())
+    }
+
+    fn path_span(&self, qself: &Option<syn::QSelf>, path: &syn::Path) -> Span {
+        let (Some(first), Some(last)) = (path.segments.first(), path.segments.last()) else {
+            return self.span_of(path);
+        };
+        let colon = path.leading_colon.as_ref().map(|c| c.spans[0]);
+        let start = qself.as_ref().map(|q| q.lt_token.span).or(colon).unwrap_or_else(|| first.ident.span());
+        let end = match &last.arguments {
+            syn::PathArguments::None => self.span(last.ident.span()),
+            syn::PathArguments::AngleBracketed(args) => self.span(args.gt_token.span),
+            syn::PathArguments::Parenthesized(args) => self.span_of(args),
+        };
+        self.span(start).to(end)
     }
 
     fn text(&self, span: Span) -> &str {

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::config::Config;
 use crate::facts::Facts;
+use crate::rust::cargo;
 use crate::rust::lower::lower;
 use crate::source::{SourceFile, Span, Unread};
 use crate::syntax::{self, Parsed, Syntax, SyntaxError};
@@ -25,6 +26,7 @@ pub fn extract(files: &[SourceFile], config: &Config) -> Facts {
     for unit in of_units {
         facts.append(unit);
     }
+    cargo::inherit(&mut facts);
     systems::join(&mut facts);
     facts
 }
@@ -54,6 +56,9 @@ fn extract_settings(files: &[&SourceFile], config: &Config) -> Facts {
     let unit = Unit { parts: parsed.iter().map(|(file, parsed)| Part { file, parsed }).collect() };
     let mut facts = systems::extract(&unit, &config.versions);
     for (file, parsed) in &parsed {
+        if cargo::is_manifest(&file.path) {
+            cargo::extract(file, parsed, &mut facts);
+        }
         facts.unread.extend(parsed.errors.iter().map(|error| unread(file, error)));
     }
     facts

@@ -29,6 +29,8 @@ pub struct Facts {
     pub config_uses: Vec<ConfigUseFact>,
     /// Rust packages.
     pub packages: Vec<PackageFact>,
+    /// Cargo workspaces.
+    pub workspaces: Vec<WorkspaceFact>,
     /// Rust files.
     pub modules: Vec<ir::Module>,
     /// Settings files that code may read at run time.
@@ -54,6 +56,7 @@ impl Facts {
         self.config_maps.append(&mut other.config_maps);
         self.config_uses.append(&mut other.config_uses);
         self.packages.append(&mut other.packages);
+        self.workspaces.append(&mut other.workspaces);
         self.modules.append(&mut other.modules);
         self.settings.append(&mut other.settings);
         self.purges.append(&mut other.purges);
@@ -244,6 +247,17 @@ pub struct PackageFact {
     /// Dependencies: the name used in code, the package's name, the version requirement.
     pub dependencies: Vec<Dependency>,
     /// The manifest's place.
+    pub span: Span,
+}
+
+/// A Cargo workspace: what its members can inherit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkspaceFact {
+    /// The folder of its Cargo.toml, as shown.
+    pub folder: String,
+    /// `[workspace.dependencies]`
+    pub dependencies: Vec<Dependency>,
+    /// The place of `[workspace]`.
     pub span: Span,
 }
 

@@ -1,5 +1,6 @@
 //! Rust sources: from text to a small form of our own ([`ir`]), and from that form to layers and calls.
 
+pub mod cargo;
 pub mod depth;
 pub mod index;
 pub mod ir;

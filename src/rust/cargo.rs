@@ -1,0 +1,246 @@
+//! Cargo.toml: which packages there are, and the names by which their code calls other packages.
+
+use crate::facts::{Dependency, Facts, PackageFact, WorkspaceFact};
+use crate::source::SourceFile;
+use crate::syntax::{Node, Parsed};
+
+/// The tables of dependencies. What only tests or build scripts use comes last: an alias counts once.
+const TABLES: [&str; 5] =
+    ["dependencies", "dev-dependencies", "dev_dependencies", "build-dependencies", "build_dependencies"];
+
+/// Whether a file is a package's manifest, by its name.
+pub fn is_manifest(path: &str) -> bool {
+    path == "Cargo.toml" || path.ends_with("/Cargo.toml")
+}
+
+/// Adds the package and the workspace that a manifest declares.
+pub fn extract(file: &SourceFile, parsed: &Parsed, facts: &mut Facts) {
+    let Some(root) = parsed.documents.first() else { return };
+    let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    if let Some(workspace) = root.entry("workspace") {
+        facts.workspaces.push(WorkspaceFact {
+            folder: folder.to_owned(),
+            dependencies: workspace.value.get("dependencies").map(|t| table(t, folder)).unwrap_or_default(),
+            span: workspace.key_span,
+        });
+    }
+    let Some(package) = root.get("package").or_else(|| root.get("project")) else { return };
+    let Some((name, span)) = package.get("name").and_then(|n| Some((n.as_str()?.to_owned(), n.span))) else { return };
+    let mut dependencies = dependencies(root, folder);
+    dependencies.extend(own_library(root, &name, folder));
+    let bins = root.get("bin").map(Node::items).unwrap_or_default();
+    let binaries =
+        bins.iter().filter_map(|bin| bin.get("name")?.as_str()).filter(|bin| *bin != name).map(str::to_owned);
+    facts.packages.push(PackageFact {
+        binaries: binaries.collect(),
+        folder: folder.to_owned(),
+        dependencies,
+        span,
+        name,
+    });
+}
+
+/// Fills in what dependencies inherit from their workspace, and the names of libraries that are not their package's.
+/// Needs the facts of all manifests.
+pub fn inherit(facts: &mut Facts) {
+    let workspaces = &facts.workspaces;
+    for package in &mut facts.packages {
+        let Some(workspace) = workspace_of(workspaces, &package.folder) else { continue };
+        for dependency in &mut package.dependencies {
+            let open = dependency.version.is_none() && dependency.path.is_none();
+            let inherited = workspace.dependencies.iter().find(|d| d.alias == dependency.alias);
+            if let Some(inherited) = inherited.filter(|_| open) {
+                *dependency = inherited.clone();
+            }
+        }
+    }
+    let libraries: Vec<Dependency> = facts.packages.iter().filter_map(|p| library_of(p).cloned()).collect();
+    for package in &mut facts.packages {
+        for dependency in &mut package.dependencies {
+            let library = libraries.iter().find(|l| l.package == dependency.package && l.path == dependency.path);
+            if let Some(library) = library.filter(|_| dependency.alias == in_code(&dependency.package)) {
+                dependency.alias.clone_from(&library.alias);
+            }
+        }
+    }
+}
+
+/// The nearest workspace above a folder.
+fn workspace_of<'w>(workspaces: &'w [WorkspaceFact], folder: &str) -> Option<&'w WorkspaceFact> {
+    let holds = |w: &&WorkspaceFact| {
+        w.folder.is_empty()
+            || folder.strip_prefix(&*w.folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    workspaces.iter().filter(holds).max_by_key(|w| w.folder.len())
+}
+
+/// `[lib] name`, where it is not the package's: a dependency of the package on itself, by that name.
+fn own_library(root: &Node, package: &str, folder: &str) -> Option<Dependency> {
+    let alias = root.at(&["lib", "name"])?.as_str().filter(|lib| *lib != in_code(package))?;
+    let (package, path) = (package.to_owned(), Some(folder.to_owned()));
+    Some(Dependency { alias: alias.to_owned(), package, version: None, path })
+}
+
+fn library_of(package: &PackageFact) -> Option<&Dependency> {
+    package.dependencies.iter().find(|d| d.package == package.name && d.path.as_ref() == Some(&package.folder))
+}
+
+fn dependencies(root: &Node, folder: &str) -> Vec<Dependency> {
+    let targets = root.get("target").map(Node::entries).unwrap_or_default();
+    let mut found: Vec<Dependency> = Vec::new();
+    for name in TABLES {
+        let own = root.get(name).into_iter();
+        for tables in own.chain(targets.iter().filter_map(|target| target.value.get(name))) {
+            for dependency in table(tables, folder) {
+                if found.iter().all(|d| d.alias != dependency.alias) {
+                    found.push(dependency);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn table(table: &Node, folder: &str) -> Vec<Dependency> {
+    let dependency = |key: &str, value: &Node| Dependency {
+        alias: in_code(key),
+        package: value.get("package").and_then(Node::as_str).unwrap_or(key).to_owned(),
+        version: value.as_str().or_else(|| value.get("version")?.as_str()).map(str::to_owned),
+        path: value.get("path").and_then(Node::as_str).map(|path| join(folder, path)),
+    };
+    table.entries().iter().map(|entry| dependency(&entry.key, &entry.value)).collect()
+}
+
+fn in_code(package: &str) -> String {
+    package.replace('-', "_")
+}
+
+/// `path` seen from `folder`, as files are shown. What leads out of the working directory keeps its `..`.
+fn join(folder: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = if path.starts_with('/') { vec![""] } else { Vec::new() };
+    for part in folder.split('/').filter(|_| !path.starts_with('/')).chain(path.split(['/', '\\'])) {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| !matches!(*last, ".." | "")) => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::source::FileId;
+    use crate::syntax::toml;
+
+    fn facts(manifests: &[(&str, &str)]) -> Facts {
+        let mut facts = Facts::default();
+        for (n, (path, text)) in manifests.iter().enumerate() {
+            let file = SourceFile { id: FileId(n as u32), path: Arc::from(*path), text: Arc::from(*text) };
+            extract(&file, &toml::parse(&file), &mut facts);
+        }
+        inherit(&mut facts);
+        facts
+    }
+
+    fn dependencies(package: &PackageFact) -> Vec<String> {
+        let shown = |d: &Dependency| {
+            let version = d.version.as_deref().unwrap_or("-");
+            format!("{}={} {version} {}", d.alias, d.package, d.path.as_deref().unwrap_or("-"))
+        };
+        package.dependencies.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn a_package_with_all_kinds_of_dependencies() {
+        let facts = facts(&[(
+            "services/orders/Cargo.toml",
+            r#"
+            [package]
+            name = "orders-service"
+            [[bin]]
+            name = "orders-service"
+            [[bin]]
+            name = "orders-worker"
+            path = "src/worker.rs"
+            [dependencies]
+            backon = "1.6"
+            http-client = { package = "reqwest", version = "0.12", features = ["json"] }
+            shared = { path = "../../libs/shared" }
+            git-one = { git = "https://example.com/x" }
+            [dependencies.tokio]
+            version = "1"
+            [target.'cfg(unix)'.dependencies]
+            nix = "0.29"
+            [dev-dependencies]
+            backon = "1"
+            wiremock = "0.6"
+            "#,
+        )]);
+        let [package] = facts.packages.as_slice() else { panic!("{facts:?}") };
+        assert_eq!((package.name.as_str(), package.folder.as_str()), ("orders-service", "services/orders"));
+        assert_eq!(package.binaries, ["orders-worker"]);
+        assert_eq!(
+            dependencies(package),
+            [
+                "backon=backon 1.6 -",
+                "http_client=reqwest 0.12 -",
+                "shared=shared - libs/shared",
+                "git_one=git-one - -",
+                "tokio=tokio 1 -",
+                "nix=nix 0.29 -",
+                "wiremock=wiremock 0.6 -",
+            ]
+        );
+    }
+
+    #[test]
+    fn dependencies_are_inherited_from_the_nearest_workspace() {
+        let facts = facts(&[
+            (
+                "Cargo.toml",
+                "[workspace]\nmembers = [\"a\"]\n[workspace.dependencies]\nhttp = { package = \"reqwest\", version = \"0.12\" }\n\
+                 shared = { path = \"libs/shared\" }\nother = \"2\"",
+            ),
+            (
+                "a/Cargo.toml",
+                "[package]\nname = \"a\"\n[dependencies]\nhttp = { workspace = true }\nshared.workspace = true\nother = \"1\"",
+            ),
+            ("ab/Cargo.toml", "[workspace]\n[package]\nname = \"ab\"\n[dependencies]\nhttp = { workspace = true }"),
+        ]);
+        assert_eq!(facts.workspaces.len(), 2);
+        assert_eq!(
+            dependencies(&facts.packages[0]),
+            ["http=reqwest 0.12 -", "shared=shared - libs/shared", "other=other 1 -"]
+        );
+        assert_eq!(dependencies(&facts.packages[1]), ["http=http - -"]);
+    }
+
+    #[test]
+    fn a_library_has_its_own_name_in_code() {
+        let facts = facts(&[
+            ("sdk/Cargo.toml", "[package]\nname = \"orders-sdk\"\n[lib]\nname = \"orders\""),
+            ("app/Cargo.toml", "[package]\nname = \"app\"\n[dependencies]\norders-sdk = { path = \"../sdk\" }"),
+            ("same/Cargo.toml", "[package]\nname = \"the-same\"\n[lib]\nname = \"the_same\""),
+        ]);
+        assert_eq!(dependencies(&facts.packages[0]), ["orders=orders-sdk - sdk"]);
+        assert_eq!(dependencies(&facts.packages[1]), ["orders=orders-sdk - sdk"]);
+        assert!(facts.packages[2].dependencies.is_empty());
+    }
+
+    #[test]
+    fn manifests_that_are_odd_or_broken() {
+        assert!(facts(&[("Cargo.toml", "")]).packages.is_empty());
+        assert!(facts(&[("Cargo.toml", "[package]\nversion = \"1\"\ndependencies = 3")]).packages.is_empty());
+        let facts = facts(&[("Cargo.toml", "[package]\nname = \"x\"\nbin = 3\n[dependencies]\na = 3\nb = []")]);
+        assert_eq!(dependencies(&facts.packages[0]), ["a=a 3 -", "b=b - -"]);
+        assert_eq!(join("a/b", "../../../c"), "../c");
+        assert_eq!(join("", "./x/"), "x");
+        assert_eq!(join("a", "/abs"), "/abs");
+    }
+}

@@ -136,12 +136,12 @@ fn name(file: &SourceFile, root: &Node, facts: &mut Facts) {
     }
 }
 
-/// Gives gateways the name from their file, where no component mounts the file or runs Envoy's image.
+/// Gives gateways the name from their file, where no component mounts the file and not just one runs Envoy's image.
 fn take_names(facts: &mut Facts) {
     let (mine, rest) = std::mem::take(&mut facts.gateway_names).into_iter().partition(|n| n.system == ID);
     facts.gateway_names = rest;
     let mine: Vec<GatewayNameFact> = mine;
-    if facts.components.iter().any(|c| c.images.iter().any(|i| i.contains("envoy"))) {
+    if facts.components.iter().filter(|c| c.images.iter().any(|i| i.contains("envoy"))).count() == 1 {
         return;
     }
     let mounts = |fact: &GatewayNameFact| {

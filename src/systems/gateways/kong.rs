@@ -63,6 +63,14 @@ impl System for Kong {
     }
 }
 
+/// How often a service tries, and what says so.
+struct Count {
+    attempts: Setting<Attempts>,
+    place: Span,
+    reading: String,
+    labels: Vec<(Span, String)>,
+}
+
 fn routed(root: &Node) -> BTreeSet<&str> {
     let routes = root.get("routes").map_or(&[][..], Node::items).iter();
     let services = routes.filter_map(|route| route.get("service"));
@@ -120,26 +128,7 @@ impl<'a> Reader<'a> {
     fn layer(&mut self, service: &Node, to: Vec<HostRef>, opens: Span) -> Layer {
         let title = service.get_any(&["name", "id", "host", "url"]).and_then(Node::as_str).unwrap_or("without a name");
         let name = format!("Kong service {title}");
-        let count = service.entry("retries").filter(|e| !e.value.is_null());
-        let shared =
-            || self.root.at(&["_info", "defaults", "service"])?.entry("retries").filter(|e| !e.value.is_null());
-        let (attempts, reading, place, labels) = match (count, count.map_or_else(shared, |_| None)) {
-            (Some(entry), _) => (
-                settings::retries(entry),
-                format!("{} on {name}", settings::quote(entry)),
-                entry.value.span,
-                Vec::new(),
-            ),
-            (None, Some(entry)) => {
-                let label = format!("{}, the default that this file sets for its services", settings::quote(entry));
-                let reading = format!("{name}, with {} from `_info.defaults.service`", settings::quote(entry));
-                (settings::retries(entry), reading, opens, vec![(entry.value.span, label)])
-            }
-            (None, None) => {
-                let attempts = Setting::default(Attempts::Count(6), SERVICES);
-                (attempts, format!("{name}, which sets no `retries`"), opens, Vec::new())
-            }
-        };
+        let Count { attempts, place, reading, labels } = self.count(service, &name, opens);
         Layer {
             id: self.ids.next(format!("{ID}:service:{title}")),
             system: ID,
@@ -166,6 +155,32 @@ impl<'a> Reader<'a> {
             stream: false,
             confidence: Confidence::High,
             name,
+        }
+    }
+
+    /// The service's own count, else that of decK's defaults in the file, else Kong's.
+    fn count(&self, service: &Node, name: &str, opens: Span) -> Count {
+        if let Some(entry) = service.entry("retries").filter(|e| !e.value.is_null()) {
+            let reading = format!("{} on {name}", settings::quote(entry));
+            return Count { attempts: settings::retries(entry), place: entry.value.span, reading, labels: Vec::new() };
+        }
+        match self.shared("retries") {
+            Some(entry) => {
+                let quoted = settings::quote(entry);
+                let label = format!("{quoted}, the default that this file sets for its services");
+                Count {
+                    attempts: settings::retries(entry),
+                    place: opens,
+                    reading: format!("{name}, with {quoted} from `_info.defaults.service`"),
+                    labels: vec![(entry.value.span, label)],
+                }
+            }
+            None => Count {
+                attempts: Setting::default(Attempts::Count(6), SERVICES),
+                place: opens,
+                reading: format!("{name}, which sets no `retries`"),
+                labels: Vec::new(),
+            },
         }
     }
 

@@ -409,6 +409,19 @@ fn a_mesh_default_of_nothing_switches_retries_off() {
 }
 
 #[test]
+fn an_environment_variable_beats_the_count_in_a_file() {
+    let settings =
+        "{spring: {application: {name: pay}}, resilience4j: {retry: {instances: {taxRates: {maxAttempts: 2}}}}}";
+    let compose = "{services: {pay: {image: pay, environment: {RESILIENCE4J_RETRY_INSTANCES_TAXRATES_MAXATTEMPTS: 7}}, \
+                   other: {image: o, environment: {RESILIENCE4J_RETRY_INSTANCES_TAXRATES_MAXATTEMPTS: 9}}}}";
+    let files = [("application.yml", settings), ("compose.yaml", compose)];
+    let (_, facts) =
+        super::read(files.map(|(path, text)| (path.to_string(), text.to_string())).to_vec(), &Versions::default());
+    assert!(written_count(&facts, 7), "{:?}", only(&facts).attempts);
+    assert_eq!((only(&facts).place.file.0, only(&facts).labels.len()), (1, 1));
+}
+
+#[test]
 fn an_envoy_that_a_component_reads_is_that_component() {
     let envoy = format!("{{node: {{cluster: edge}}, {}", ENVOY.trim_start_matches('{'));
     let compose = "{services: {proxy: {image: 'proxy:1', volumes: ['./conf:/etc/envoy']}}}";

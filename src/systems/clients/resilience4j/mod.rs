@@ -1,6 +1,7 @@
 //! Resilience4j, as Spring Boot and Micronaut configure it.
 
 mod blocks;
+mod environment;
 mod exceptions;
 mod interval;
 
@@ -84,6 +85,10 @@ impl System for Resilience4j {
             let differs = |r: &&Resolved<'_>| by_name.get(r.name.as_str()).is_none_or(|k| *k != *r);
             under.iter().filter(differs).for_each(|r| emit(r, Some(profile), facts));
         }
+    }
+
+    fn join(&self, facts: &mut Facts) {
+        environment::override_counts(facts);
     }
 
     fn unit_of(&self, path: &str) -> Option<String> {

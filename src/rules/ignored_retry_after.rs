@@ -29,12 +29,13 @@ fn ignored(layer: &Layer) -> Option<Finding> {
     }
     let retries = &layer.retries;
     let asked: Vec<Mode> = [429, 503].map(Mode::Status).into_iter().filter(|m| retries.yes.contains(*m)).collect();
-    let place = match (asked.iter().find_map(|m| retries.pick_of(*m)), retries.any_error) {
-        _ if asked.is_empty() => return None,
-        (Some(pick), _) => pick.span,
-        // To single these two out of every error makes sense only where something can heed the header.
-        (None, Some(any)) => layer.advice.retry_after.as_ref().map(|_| any)?,
-        (None, None) => layer.opens,
+    if asked.is_empty() {
+        return None;
+    }
+    let place = match asked.iter().find_map(|m| retries.pick_of(*m)) {
+        Some(pick) => pick.span,
+        // Where nothing picks them, to single them out makes sense only where something can heed the header.
+        None => layer.advice.retry_after.as_ref().map(|_| retries.any_error.unwrap_or(layer.opens))?,
     };
     let codes = phrase::modes(asked.iter().copied().collect());
     let message = format!(

@@ -1,6 +1,6 @@
 #![doc = include_str!("../../rules/implicit-retries.md")]
 
-use super::{Finding, Rule, RuleMeta, Severity, phrase};
+use super::{Finding, Rule, RuleMeta, Severity, phrase, with_count};
 use crate::model::{Layer, Model, Setting};
 
 static META: RuleMeta = RuleMeta {
@@ -41,5 +41,5 @@ fn implicit(layer: &Layer) -> Option<Finding> {
         None => "Write the number that you want, so that it is seen and survives upgrades.".to_string(),
     };
     let text = format!("{} by default; {source}", phrase::attempts(layer));
-    Some(Finding::new(&META, layer.opens, text, message).help(help).confidence(layer.confidence))
+    Some(with_count(Finding::new(&META, layer.opens, text, message).help(help), layer))
 }

@@ -41,13 +41,17 @@ fn in_step(layer: &Layer) -> Option<Finding> {
     Some(with_layer(Finding::new(&META, place, "no jitter", message).help(help), layer))
 }
 
+/// So many waits are shown.
+const SHOWN: u64 = 3;
+
 /// "1 s, 2 s, 4 s": the first waits that happen.
 fn waits(layer: &Layer) -> String {
-    if let schedule::Shape::Same(Some(wait)) = schedule::shape(layer) {
+    let retries = layer.attempts.value().and_then(|a| a.count()).map_or(u64::MAX, |n| n.saturating_sub(1));
+    if let schedule::Shape::Same(Some(wait)) = schedule::shape(layer)
+        && retries > 1
+    {
         return format!("{} each time", phrase::duration(wait));
     }
-    const SHOWN: u64 = 3;
-    let retries = layer.attempts.value().and_then(|a| a.count()).map_or(u64::MAX, |n| n.saturating_sub(1));
     let shown = retries.min(SHOWN) as u32;
     let waits: Option<Vec<_>> = (0..shown).map(|n| layer.wait.nominal(n).map(phrase::duration)).collect();
     match waits {

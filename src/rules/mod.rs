@@ -97,9 +97,19 @@ fn wait_place(layer: &Layer) -> Span {
     layer.wait_place.unwrap_or(layer.opens)
 }
 
-/// A finding about one layer, as sure as the reading of that layer, with the other places that belong to it.
-fn with_layer(mut finding: Finding, layer: &Layer) -> Finding {
-    finding = finding.confidence(layer.confidence);
+/// A finding about one layer, as sure as the reading of that layer. If it points into a file that many layers may share
+/// (a base configuration, a helper), a label says whose it is.
+fn with_layer(finding: Finding, layer: &Layer) -> Finding {
+    let finding = finding.confidence(layer.confidence);
+    if finding.primary.span.file == layer.opens.file {
+        return finding;
+    }
+    finding.label(layer.opens, layer.name.clone())
+}
+
+/// A finding about a layer's count: as [`with_layer`], with the places that the count comes from.
+fn with_count(mut finding: Finding, layer: &Layer) -> Finding {
+    finding = with_layer(finding, layer);
     for (span, text) in &layer.labels {
         if *span != finding.primary.span {
             finding = finding.label(*span, text.clone());

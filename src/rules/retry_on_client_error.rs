@@ -33,7 +33,8 @@ impl Rule for RetryOnClientError {
 }
 
 fn client_error(layer: &Layer, pick: &Pick, picked: ModeSet) -> Finding {
-    let codes = phrase::modes(picked);
+    let all = statuses().difference(picked).is_empty();
+    let codes = if all { "4xx".to_string() } else { phrase::modes(picked) };
     let message = format!(
         "{} retries {codes}: the same request gets the same answer, {}",
         layer.name,
@@ -50,7 +51,11 @@ fn client_error(layer: &Layer, pick: &Pick, picked: ModeSet) -> Finding {
 /// Failures that a repetition cannot mend: the request is wrong, not the moment.
 pub(super) fn hopeless() -> ModeSet {
     let grpc = [3, 5, 6, 7, 9, 11, 12, 16].map(Mode::Grpc);
-    ModeSet::statuses((400..500).filter(|c| !matches!(c, 408 | 425 | 429))).union(grpc.into_iter().collect())
+    statuses().union(grpc.into_iter().collect())
+}
+
+fn statuses() -> ModeSet {
+    ModeSet::statuses((400..500).filter(|c| !matches!(c, 408 | 425 | 429)))
 }
 
 /// 421 (another connection may do) and 423 (the lock may go): right where a system names just these.

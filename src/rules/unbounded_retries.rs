@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Finding, Rule, RuleMeta, Severity, phrase, with_layer};
+use super::{Finding, Rule, RuleMeta, Severity, phrase, with_count};
 use crate::model::{Layer, LayerKind, Model};
 
 static META: RuleMeta = RuleMeta {
@@ -42,7 +42,7 @@ fn unbounded(layer: &Layer) -> Finding {
         &format!("Give up after a few tries or after a time, and {what}"),
         layer.advice.limit.as_ref().or(example.as_ref()),
     );
-    with_layer(Finding::new(&META, layer.place, format!("no limit: {}", layer.reading), message).help(help), layer)
+    with_count(Finding::new(&META, layer.place, format!("no limit: {}", layer.reading), message).help(help), layer)
 }
 
 /// "every 5 s for ever, 720 times an hour", for a schedule that comes to rest.

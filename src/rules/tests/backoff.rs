@@ -121,6 +121,17 @@ fn deterministic_waits_lack_jitter() {
 }
 
 #[test]
+fn a_wait_in_another_file_says_whose_it_is() {
+    let findings = findings_of(|l| {
+        l.jitter = Setting::default(Jitter::None, "a page");
+        l.labels.push((l.place, "inherits its count".to_string()));
+        l.wait_place = Some(Span::new(crate::source::FileId(9), 3, 4));
+    });
+    let labels: Vec<_> = findings[0].labels.iter().map(|l| &*l.text).collect();
+    assert_eq!((findings[0].primary.span.start, labels), (3, vec!["a"]));
+}
+
+#[test]
 fn the_message_about_jitter_shows_the_waits() {
     let message = |n| {
         let findings = findings_of(|l| {

@@ -1,0 +1,220 @@
+//! Crates that retry: one file each. What they do is told here in the terms of an evaluation: a builder is a value,
+//! a retried closure is called again, a client puts its layer around each request.
+//!
+//! To add one: its file here, and its line in [`all`].
+
+mod backon;
+mod policy;
+mod reqwest_retry;
+
+use std::fmt::Debug;
+use std::rc::Rc;
+
+pub(crate) use policy::Policy;
+
+use super::eval::episode::Counted;
+use super::eval::iter::Iter;
+use super::eval::machine::{Eval, Exit, Machine};
+use super::eval::value::{ClientLayer, Kind, Value};
+use super::ir::{Name, Path};
+use crate::model::{Advice, Attempts, Jitter, LayerKind, Setting, Wait};
+use crate::source::Span;
+use crate::systems::SystemMeta;
+
+/// Where a call stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct At {
+    /// The whole call, receiver included.
+    pub(crate) span: Span,
+    /// The method's name.
+    pub(crate) name_span: Span,
+}
+
+impl At {
+    /// From the method's name to the end of its arguments.
+    pub(crate) fn named(self) -> Span {
+        Span { end: self.span.end, ..self.name_span }
+    }
+}
+
+/// What a crate's retry is, as far as it does not hang on how the call fails.
+#[derive(Debug, Clone)]
+pub(crate) struct Described {
+    pub(crate) system: &'static str,
+    pub(crate) kind: LayerKind,
+    /// What opens it.
+    pub(crate) opens: Span,
+    /// Its count, or what opens it.
+    pub(crate) place: Span,
+    pub(crate) attempts: Setting<Attempts>,
+    pub(crate) wait: Wait,
+    pub(crate) wait_place: Option<Span>,
+    pub(crate) jitter: Setting<Jitter>,
+    /// "backon call".
+    pub(crate) name: &'static str,
+    pub(crate) reading: String,
+    pub(crate) labels: Vec<(Span, String)>,
+    /// The call that handed its count over as an argument.
+    pub(crate) via: Option<Span>,
+    pub(crate) advice: Advice,
+    /// What picks failures where no code does: "backon without `.when(..)`".
+    pub(crate) picks: &'static str,
+    /// Whether nothing stands between a failure and the next try.
+    pub(crate) undiscriminating: bool,
+}
+
+impl Described {
+    /// What its own limit comes to.
+    pub(crate) fn counted(&self, made: u64) -> Counted {
+        match &self.attempts {
+            Setting::Unknown { why, span } => Counted::Unknown { why: why.clone(), span: *span },
+            known => match known.value() {
+                Some(Attempts::Count(n)) => Counted::Times(*n),
+                Some(Attempts::Within { deadline, about }) => {
+                    Counted::Within { limit: deadline.as_secs_f64(), about: *about }
+                }
+                Some(Attempts::Unbounded) => Counted::Unbounded,
+                None => Counted::Times(made),
+            },
+        }
+    }
+}
+
+/// A value of a crate's type.
+pub(crate) trait Native<'a>: Debug {
+    /// Equal for equal values.
+    fn identity(&self) -> u64 {
+        0
+    }
+
+    /// A method of it. `None`: it has no such method, or none that matters.
+    fn method(
+        self: Rc<Self>,
+        machine: &mut Machine<'a, '_>,
+        name: &'a str,
+        args: &[Value<'a>],
+        at: At,
+    ) -> Option<Eval<'a>>;
+
+    /// A field of it.
+    fn field(self: Rc<Self>, _name: &str) -> Option<Value<'a>> {
+        None
+    }
+
+    /// What it comes to when it is awaited.
+    fn awaited(self: Rc<Self>, _machine: &mut Machine<'a, '_>, _span: Span) -> Option<Eval<'a>> {
+        None
+    }
+
+    /// What a `for` over it runs over.
+    fn iterate(self: Rc<Self>) -> Option<Iter<'a>> {
+        None
+    }
+
+    /// `call.retry(self)`
+    fn retry(self: Rc<Self>, _call: &Value<'a>, _at: At) -> Option<Value<'a>> {
+        None
+    }
+
+    /// The policy that it is.
+    fn policy(&self) -> Option<Rc<Policy>> {
+        None
+    }
+
+    /// The layer that it is around a client.
+    fn client_layer(self: Rc<Self>) -> Option<ClientLayer<'a>> {
+        None
+    }
+}
+
+/// A layer around each request of a client.
+pub(crate) trait ClientRetry<'a>: Debug {
+    /// What it is.
+    fn described(&self) -> Rc<Described>;
+    /// Whether a request is sent again after this result.
+    fn again(&self, machine: &mut Machine<'a, '_>, result: &Value<'a>) -> Result<bool, Exit<'a>>;
+}
+
+/// A crate that retries.
+pub(crate) trait RetryCrate: Sync {
+    /// What `retrylint systems` prints.
+    fn meta(&self) -> &'static SystemMeta;
+
+    /// A function of it.
+    fn function<'a>(
+        &self,
+        machine: &mut Machine<'a, '_>,
+        path: &[&str],
+        args: &[Value<'a>],
+        at: At,
+    ) -> Option<Eval<'a>>;
+
+    /// A constant, unit struct or unit variant of it.
+    fn constant<'a>(&self, _path: &[&str]) -> Option<Value<'a>> {
+        None
+    }
+
+    /// A struct literal of it.
+    fn struct_literal<'a>(
+        &self,
+        _path: &[&str],
+        _fields: &[(Name, Value<'a>)],
+        _rest: Option<&Value<'a>>,
+        _span: Span,
+    ) -> Option<Value<'a>> {
+        None
+    }
+}
+
+/// Every crate that is known.
+pub(crate) fn all() -> &'static [&'static dyn RetryCrate] {
+    &[&backon::Backon, &reqwest_retry::ReqwestRetry]
+}
+
+/// What each of them is, for the list of systems.
+pub fn metas() -> impl Iterator<Item = &'static SystemMeta> {
+    all().iter().map(|c| c.meta())
+}
+
+/// A function of one of the crates.
+pub(crate) fn function<'a>(machine: &mut Machine<'a, '_>, path: &Path, args: &[Value<'a>], at: At) -> Option<Eval<'a>> {
+    let path: Vec<&str> = path.segments.iter().map(|s| &**s).collect();
+    all().iter().find_map(|c| c.function(machine, &path, args, at))
+}
+
+/// A constant of one of the crates.
+pub(crate) fn constant<'a>(path: &Path) -> Option<Value<'a>> {
+    let path: Vec<&str> = path.segments.iter().map(|s| &**s).collect();
+    all().iter().find_map(|c| c.constant(&path))
+}
+
+/// A struct literal of one of the crates.
+pub(crate) fn struct_literal<'a>(
+    path: &Path,
+    fields: &[(Name, Value<'a>)],
+    rest: Option<&Value<'a>>,
+    span: Span,
+) -> Option<Value<'a>> {
+    let path: Vec<&str> = path.segments.iter().map(|s| &**s).collect();
+    all().iter().find_map(|c| c.struct_literal(&path, fields, rest, span))
+}
+
+/// A method of a value of one of the crates, or `.retry(policy)` on something that can be called.
+pub(crate) fn method<'a>(
+    machine: &mut Machine<'a, '_>,
+    value: &Value<'a>,
+    name: &'a str,
+    args: &[Value<'a>],
+    at: At,
+) -> Option<Eval<'a>> {
+    if let Kind::Native(native) = &value.kind {
+        return Some(match native.clone().method(machine, name, args, at) {
+            Some(result) => result,
+            None => Ok(value.clone()),
+        });
+    }
+    if let ("retry", [Value { kind: Kind::Native(policy), .. }]) = (name, args) {
+        return policy.clone().retry(value, at).map(Ok);
+    }
+    None
+}

@@ -1,0 +1,501 @@
+//! Episodes: one execution of something that may repeat, and in how many of its turns the call under test was made.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::goal::Outgoing;
+use super::machine::{Hint, Machine, Reason};
+use super::value::{Origin, Taint, Value};
+use super::wait::{Gap, Slept};
+use crate::rust::crates::Described;
+use crate::source::Span;
+
+/// Turns of a loop that are run before it is taken to have no end.
+pub(crate) const MAX_TURNS: u32 = 1_500;
+
+/// Turns without any test that could end the loop, after which it has none.
+const IDLE_TURNS: u32 = 12;
+
+/// The same where its waits still grow: a cap may come.
+const GROWING_TURNS: u32 = 64;
+
+/// What repeats.
+#[derive(Debug, Clone)]
+pub(crate) enum Repeater {
+    /// `for`, `while` or `loop`, with its place and the word.
+    Loop { span: Span, word: &'static str },
+    /// A function that calls itself.
+    Recursion { span: Span },
+    /// A second call after the first has failed, with the place of the first.
+    Sequence { span: Span },
+    /// A crate's retry.
+    Library(Rc<Described>),
+}
+
+impl Repeater {
+    /// Its place.
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            Self::Loop { span, .. } | Self::Recursion { span } | Self::Sequence { span } => *span,
+            Self::Library(described) => described.opens,
+        }
+    }
+}
+
+/// What sent control back to the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pick {
+    /// The condition or arm.
+    pub(crate) span: Span,
+    /// Whether it is only the other side of a test: it says what is not sent back.
+    pub(crate) weak: bool,
+}
+
+/// Two numbers that were compared.
+#[derive(Debug, Clone, Copy)]
+struct Compared {
+    turn: u32,
+    left: f64,
+    right: f64,
+    before: Option<(f64, f64)>,
+    first: bool,
+}
+
+/// A call made in a turn itself, not in an episode inside of it.
+#[derive(Debug, Clone)]
+struct Single<'a> {
+    /// The calls down to it.
+    way: Vec<Span>,
+    pick: Option<Pick>,
+    gap: Gap<'a>,
+}
+
+/// One turn, or a whole run around all episodes.
+#[derive(Debug, Default)]
+pub(super) struct Turn<'a> {
+    singles: Vec<Single<'a>>,
+    inner: Vec<usize>,
+    gap: Gap<'a>,
+}
+
+/// One execution of a loop.
+#[derive(Debug)]
+pub(crate) struct Episode<'a> {
+    pub(crate) repeater: Repeater,
+    pub(crate) chain: u64,
+    started: f64,
+    turns: u32,
+    hits: u64,
+    hit_now: bool,
+    gap: Gap<'a>,
+    gaps: Vec<Gap<'a>>,
+    picks: Vec<Option<Pick>>,
+    identity: Option<u64>,
+    changed: bool,
+    turn: Turn<'a>,
+    compared: BTreeMap<(Span, u64), Compared>,
+    progressed: u32,
+    time_first: BTreeMap<(Span, u64), bool>,
+    time_limit: Option<f64>,
+    time_ended: Option<f64>,
+    expired: Option<f64>,
+    open_tests: Vec<Reason<'a>>,
+    open_bound: Option<Value<'a>>,
+    bound: Option<Origin<'a>>,
+    via: Option<Span>,
+    unbounded: bool,
+    predicted: Option<u64>,
+    skipped: u64,
+    /// Whether a crate's own limit ended it.
+    exhausted: bool,
+}
+
+/// How often an episode made the call.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Counted {
+    /// So often.
+    Times(u64),
+    /// As often as fits into these seconds: so often with the mean waits.
+    Within { limit: f64, about: u64 },
+    /// Without end.
+    Unbounded,
+    /// It cannot be told.
+    Unknown { why: String, span: Option<Span> },
+}
+
+/// What is left of an episode.
+#[derive(Debug, Clone)]
+pub(crate) struct Trace<'a> {
+    pub(crate) repeater: Repeater,
+    pub(crate) chain: u64,
+    /// How many episodes stood around it.
+    pub(crate) depth: usize,
+    pub(crate) hits: u64,
+    pub(crate) counted: Counted,
+    pub(crate) gaps: Vec<Gap<'a>>,
+    pub(crate) picks: Vec<Option<Pick>>,
+    /// Whether the call was another one in each turn.
+    pub(crate) changed: bool,
+    pub(crate) bound: Option<Origin<'a>>,
+    /// The call that handed the bound over to the function with the loop.
+    pub(crate) via: Option<Span>,
+}
+
+impl<'a> Episode<'a> {
+    /// Whether it may repeat at all.
+    pub(crate) fn repeats(&self) -> bool {
+        !matches!(self.repeater, Repeater::Sequence { .. })
+    }
+
+    /// Bounds it by this value, as `for` does.
+    pub(crate) fn bounded_by(&mut self, value: &Value<'a>) {
+        if let Some(origin) = value.origin {
+            self.bound = Some(origin);
+            self.via = origin.via;
+        }
+    }
+
+    fn counted(&self) -> Counted {
+        let about = self.hits.saturating_add(self.skipped);
+        if let Repeater::Library(described) = &self.repeater
+            && self.exhausted
+        {
+            return described.counted(about);
+        }
+        if let Some(limit) = self.expired {
+            return Counted::Within { limit, about };
+        }
+        if let Some(test) = self.open_tests.first().filter(|_| self.hits > 1) {
+            return Counted::Unknown { why: test.why.to_string(), span: None };
+        }
+        if let Some(bound) = self.open_bound.as_ref().filter(|_| self.hits > 1) {
+            let why = bound.as_unknown().map_or_else(|| "is not known".to_owned(), |u| u.why.to_string());
+            return Counted::Unknown { why, span: None };
+        }
+        if self.unbounded {
+            if let Some(times) = self.predicted {
+                return Counted::Times(times);
+            }
+            return match self.time_limit {
+                Some(_) => {
+                    Counted::Unknown { why: "is bounded by time alone, and it does not wait".into(), span: None }
+                }
+                None => Counted::Unbounded,
+            };
+        }
+        match self.time_ended {
+            Some(limit) if limit > 0.0 => Counted::Within { limit, about },
+            _ => Counted::Times(about),
+        }
+    }
+
+    fn waits_settled(&self) -> bool {
+        match self.gaps.as_slice() {
+            [.., a, b] => {
+                let sum = |gap: &Gap<'_>| gap.iter().map(|s| s.wait.as_ref().map_or(0.0, |w| w.hi)).sum::<f64>();
+                (sum(a) - sum(b)).abs() < 1e-9
+            }
+            _ => true,
+        }
+    }
+
+    /// How many more turns a test of a counter that moves by a fixed step needs to turn.
+    fn predict(&self) -> Option<u64> {
+        let left = self
+            .compared
+            .values()
+            .filter_map(|c| {
+                let (left, right) = c.before?;
+                let closing = (c.left - c.right) - (left - right);
+                let distance = c.right - c.left;
+                let turns = distance / closing;
+                (closing != 0.0 && turns > 0.0 && turns.is_finite()).then_some(turns)
+            })
+            .fold(f64::INFINITY, f64::min);
+        left.is_finite().then(|| self.hits.saturating_add(left.ceil() as u64))
+    }
+}
+
+/// The call on the first way at which the two part.
+fn parting(first: &[Span], second: &[Span]) -> Span {
+    let parted = first.iter().zip(second).find(|(a, b)| a != b).map(|(a, _)| *a);
+    parted.or(first.last().copied()).unwrap_or_else(|| Span::start_of(crate::source::FileId(0)))
+}
+
+impl<'a> Machine<'a, '_> {
+    /// Something that may repeat begins.
+    pub(crate) fn open_episode(&mut self, repeater: Repeater) {
+        self.episodes.push(Episode {
+            repeater,
+            chain: self.chain(),
+            started: self.clock,
+            turns: 0,
+            hits: 0,
+            hit_now: false,
+            gap: Vec::new(),
+            gaps: Vec::new(),
+            picks: Vec::new(),
+            identity: None,
+            changed: false,
+            turn: Turn::default(),
+            compared: BTreeMap::new(),
+            progressed: 0,
+            time_first: BTreeMap::new(),
+            time_limit: None,
+            time_ended: None,
+            expired: None,
+            open_tests: Vec::new(),
+            open_bound: None,
+            bound: None,
+            via: None,
+            unbounded: false,
+            predicted: None,
+            skipped: 0,
+            exhausted: false,
+        });
+    }
+
+    /// The next turn begins. Whether it is to be run: a loop that is seen to have no end is not run for ever.
+    pub(crate) fn next_turn(&mut self, has_end: bool) -> bool {
+        self.end_turn();
+        let Some(episode) = self.episodes.last_mut() else { return true };
+        episode.turns += 1;
+        episode.hit_now = false;
+        let idle = episode.turns.saturating_sub(episode.progressed);
+        let patience = if episode.waits_settled() { IDLE_TURNS } else { GROWING_TURNS };
+        if episode.turns > MAX_TURNS || (!has_end && idle > patience && episode.open_tests.is_empty()) {
+            episode.unbounded = true;
+            if episode.turns > MAX_TURNS {
+                episode.predicted = episode.predict();
+            }
+            return false;
+        }
+        true
+    }
+
+    /// Counts turns that need not be run.
+    pub(crate) fn skip_turns(&mut self, turns: u64) {
+        if let Some(episode) = self.episodes.last_mut() {
+            episode.skipped = episode.skipped.saturating_add(turns);
+        }
+    }
+
+    /// A crate's own limit ends the innermost episode, so many tries later.
+    pub(crate) fn exhausted(&mut self, tries: u64) {
+        self.skip_turns(tries);
+        if let Some(episode) = self.episodes.last_mut() {
+            episode.exhausted = true;
+        }
+    }
+
+    /// The turns of the innermost episode so far, and in how many of them the call was made.
+    pub(crate) fn turns(&self) -> (u32, u64) {
+        self.episodes.last().map_or((0, 0), |e| (e.turns, e.hits))
+    }
+
+    /// It ends.
+    pub(crate) fn close_episode(&mut self) {
+        self.end_turn();
+        let Some(episode) = self.episodes.pop() else { return };
+        let counted = episode.counted();
+        if episode.hits == 0 {
+            // A loop that only waits, piece by piece.
+            for slept in episode.gap {
+                self.note_sleep(slept);
+            }
+            return;
+        }
+        self.traces.push(Trace {
+            repeater: episode.repeater,
+            chain: episode.chain,
+            depth: self.episodes.len(),
+            hits: episode.hits.saturating_add(episode.skipped),
+            counted,
+            gaps: episode.gaps,
+            picks: episode.picks,
+            changed: episode.changed,
+            bound: episode.bound,
+            via: episode.via,
+        });
+        let index = self.traces.len() - 1;
+        let turn = match self.episodes.last_mut() {
+            Some(outer) => &mut outer.turn,
+            None => &mut self.outermost,
+        };
+        turn.inner.push(index);
+        turn.gap.clear();
+    }
+
+    /// Ends all episodes: the run is over.
+    pub(crate) fn close_all(&mut self) {
+        while !self.episodes.is_empty() {
+            self.close_episode();
+        }
+        self.end_turn();
+    }
+
+    /// Marks the innermost loops as ended by a deadline of so many seconds around them.
+    pub(crate) fn expire(&mut self, limit: f64) {
+        if let Some(episode) = self.episodes.last_mut() {
+            episode.expired = Some(limit);
+        }
+    }
+
+    /// A turn, or the run, is over: calls before or after a loop belong to it (a last try), and a call that follows
+    /// the same call without any loop is a retry of its own.
+    fn end_turn(&mut self) {
+        let depth = self.episodes.len();
+        let (turn, chain) = match self.episodes.last_mut() {
+            Some(episode) => (std::mem::take(&mut episode.turn), episode.chain),
+            None => (std::mem::take(&mut self.outermost), 0),
+        };
+        let repeated: Vec<usize> =
+            turn.inner.iter().copied().filter(|i| self.traces.get(*i).is_some_and(|t| t.hits > 1)).collect();
+        if let ([one], false) = (repeated.as_slice(), turn.singles.is_empty()) {
+            if let Some(trace) = self.traces.get_mut(*one) {
+                let extra = turn.singles.len() as u64;
+                trace.hits += extra;
+                match &mut trace.counted {
+                    Counted::Times(n) | Counted::Within { about: n, .. } => *n += extra,
+                    Counted::Unbounded | Counted::Unknown { .. } => {}
+                }
+            }
+        } else if let ([first, rest @ ..], []) = (turn.singles.as_slice(), turn.inner.as_slice())
+            && !rest.is_empty()
+        {
+            self.traces.push(Trace {
+                repeater: Repeater::Sequence { span: parting(&first.way, rest.first().map_or(&[], |s| &s.way)) },
+                chain,
+                depth,
+                hits: turn.singles.len() as u64,
+                counted: Counted::Times(turn.singles.len() as u64),
+                gaps: rest.iter().map(|s| s.gap.clone()).collect(),
+                picks: rest.iter().map(|s| s.pick).collect(),
+                changed: false,
+                bound: None,
+                via: None,
+            });
+        }
+    }
+
+    /// The call under test is made.
+    pub(crate) fn hit(&mut self, call: &Outgoing) {
+        self.hits += 1;
+        let pick = self.pick.take();
+        for episode in &mut self.episodes {
+            if episode.hit_now {
+                continue;
+            }
+            episode.hit_now = true;
+            episode.hits += 1;
+            let gap = std::mem::take(&mut episode.gap);
+            if episode.hits > 1 {
+                episode.gaps.push(gap);
+                episode.picks.push(pick);
+            }
+            match episode.identity {
+                Some(identity) => episode.changed |= identity != call.identity,
+                None => episode.identity = Some(call.identity),
+            }
+        }
+        let turn = match self.episodes.last_mut() {
+            Some(episode) => &mut episode.turn,
+            None => &mut self.outermost,
+        };
+        let gap = std::mem::take(&mut turn.gap);
+        let way = self.frames.iter().map(|f| f.span).chain([call.span]).collect();
+        turn.singles.push(Single { way, pick, gap });
+    }
+
+    /// A sleep belongs to the innermost episode.
+    pub(crate) fn note_sleep(&mut self, slept: Slept<'a>) {
+        match self.episodes.last_mut() {
+            Some(episode) => {
+                episode.turn.gap.push(slept.clone());
+                episode.gap.push(slept);
+            }
+            None => self.outermost.gap.push(slept),
+        }
+    }
+
+    /// Two numbers are compared, and this is how it came out.
+    pub(crate) fn note_compared(&mut self, at: Span, left: &Value<'a>, right: &Value<'a>, outcome: bool) {
+        let numbers = |v: &Value<'a>| {
+            v.number().or(v.duration()).map(|s| s.mid).or(match v.kind {
+                super::value::Kind::Instant(t) => Some(t),
+                _ => None,
+            })
+        };
+        let (Some(l), Some(r)) = (numbers(left), numbers(right)) else { return };
+        let key = (at, self.chain());
+        let time = left.taint.has(Taint::TIME) || right.taint.has(Taint::TIME);
+        if time {
+            self.note_time_test(key, left, right, outcome);
+        }
+        for episode in &mut self.episodes {
+            let turn = episode.turns;
+            let Some(last) = episode.compared.get_mut(&key) else {
+                let new = Compared { turn, left: l, right: r, before: None, first: outcome };
+                episode.compared.insert(key, new);
+                continue;
+            };
+            if last.turn == turn {
+                continue;
+            }
+            if (last.left, last.right) != (l, r) {
+                episode.progressed = turn;
+            }
+            if last.first != outcome && !time {
+                let fixed = if last.right == r { right } else { left };
+                if let Some(origin) = fixed.origin {
+                    episode.bound = Some(origin);
+                    episode.via = origin.via;
+                }
+            }
+            *last = Compared { turn, left: l, right: r, before: Some((last.left, last.right)), first: last.first };
+        }
+    }
+
+    fn note_time_test(&mut self, key: (Span, u64), left: &Value<'a>, right: &Value<'a>, outcome: bool) {
+        let Some(episode) = self.episodes.last_mut() else { return };
+        let limit = match (left.duration(), right.duration()) {
+            (Some(a), Some(b)) => Some(if left.taint.has(Taint::TIME) { b.mid } else { a.mid }),
+            _ => None,
+        };
+        let limit = limit.or(match (&left.kind, &right.kind) {
+            (super::value::Kind::Instant(a), super::value::Kind::Instant(b)) => Some(a.max(*b) - episode.started),
+            _ => None,
+        });
+        let first = *episode.time_first.entry(key).or_insert(outcome);
+        let known = *episode.time_limit.get_or_insert(limit.unwrap_or(0.0));
+        if first != outcome {
+            episode.time_ended = Some(known);
+        }
+    }
+
+    /// A test against something not known stands in a loop.
+    pub(crate) fn note_open_test(&mut self, with: &Reason<'a>, hint: Hint) {
+        let hits = self.hits;
+        if let Some(episode) = self.episodes.last_mut()
+            && hint.matters
+            && hits > 0
+            && !episode.open_tests.iter().any(|r| r.id == with.id)
+        {
+            episode.open_tests.push(with.clone());
+        }
+    }
+
+    /// The innermost loop runs over something of unknown length.
+    pub(crate) fn note_open_bound(&mut self, bound: &Value<'a>) {
+        if let Some(episode) = self.episodes.last_mut() {
+            episode.open_bound.get_or_insert_with(|| bound.clone());
+        }
+    }
+
+    /// Bounds the innermost loop by a value.
+    pub(crate) fn note_bound(&mut self, value: &Value<'a>) {
+        if let Some(episode) = self.episodes.last_mut() {
+            episode.bounded_by(value);
+        }
+    }
+}

@@ -1,0 +1,540 @@
+//! Expressions that make values: literals, names, fields, structs, texts.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::env::Env;
+use super::machine::{Eval, Hint, Machine, Purpose};
+use super::value::{
+    Closure, Future, Kind, Object, Origin, RangeValue, Source, Spread, Taint, Text, TextPart, Typed, Value, Variant,
+    Why,
+};
+use crate::rust::index::{ConstIx, Resolved, TypeIx, TypeKind, TypeName};
+use crate::rust::ir::{BinOp, Expr, ExprKind, FormatPart, Lit, Name, Param, Path, Ty, UnOp};
+use crate::rust::reading::UrlPart;
+use crate::source::Span;
+
+impl<'a> Machine<'a, '_> {
+    pub(crate) fn literal(&mut self, lit: &'a Lit, span: Span) -> Value<'a> {
+        let here = Some(Origin { span, from: Source::Literal, via: None });
+        match lit {
+            Lit::Int(n) => Value::int(*n).at(here),
+            Lit::Float(x) => Value::new(Kind::Float(*x)).at(here),
+            Lit::Bool(b) => Value::bool(*b),
+            Lit::Str { text, .. } => Value::text(&**text),
+            Lit::Char(c) => Value::new(Kind::Char(*c)),
+        }
+    }
+
+    /// What a path means here.
+    pub(crate) fn resolve(&self, path: &Path) -> Resolved {
+        let context = self.context();
+        self.shared.index.resolve(context.scope, context.self_ty, path)
+    }
+
+    pub(crate) fn path(&mut self, path: &'a Path, span: Span, env: &Env<'a>) -> Eval<'a> {
+        if let [name] = path.segments.as_slice()
+            && let Some(value) = env.get(name)
+        {
+            return Ok(value);
+        }
+        match self.named_value(path) {
+            Some(value) => Ok(value),
+            None => {
+                let _ = span;
+                Ok(Value::new(Kind::External(Rc::new(path.clone()))))
+            }
+        }
+    }
+
+    /// The value of a constant, function, variant or type name.
+    pub(crate) fn named_value(&mut self, path: &Path) -> Option<Value<'a>> {
+        match self.resolve(path) {
+            Resolved::Fn(ix) => Some(Value::new(Kind::Fn(ix))),
+            Resolved::Const(ix) => Some(self.constant(ix)),
+            Resolved::Variant(ty, name) => {
+                let variant = Variant { ty: Some(ty), name, fields: Vec::new() };
+                Some(Value::new(Kind::Variant(Rc::new(variant))))
+            }
+            Resolved::Type(ty) => {
+                let object = Object { ty: Some(ty), fields: RefCell::default(), rest: None };
+                Some(Value::new(Kind::Object(Rc::new(object))))
+            }
+            Resolved::External(full) => {
+                Some(self.outside_name(&full).unwrap_or_else(|| Value::new(Kind::External(Rc::new(full)))))
+            }
+            Resolved::Unknown => self.outside_name(path),
+        }
+    }
+
+    /// A constant or unit value of another crate.
+    fn outside_name(&mut self, path: &Path) -> Option<Value<'a>> {
+        if let [name] = path.segments.as_slice()
+            && &**name == "None"
+        {
+            return Some(Value::none());
+        }
+        super::std_names::constant(path).or_else(|| crate::rust::crates::constant(path))
+    }
+
+    /// The value of a constant, evaluated where it stands, once a run.
+    pub(crate) fn constant(&mut self, ix: ConstIx) -> Value<'a> {
+        if let Some(value) = self.constants.get(&ix) {
+            return value.clone();
+        }
+        let info = self.shared.index.constant(ix);
+        let (constant, scope, of_type) = (info.constant, info.scope, info.of_type);
+        let typed = Typed { ty: &constant.ty, scope, self_ty: of_type };
+        let id = Value::digest_all(&constant.name, [&Value::int(i128::from(ix.0))]);
+        let fallback = self.value_of_type(id, Why::Field(&constant.name), typed);
+        // A constant that needs itself is not followed.
+        self.constants.insert(ix, fallback.clone());
+        let value = match &constant.value {
+            Some(expr) => {
+                let function = self.context().function;
+                self.contexts.push(super::value::Context { scope, self_ty: of_type, function });
+                let env = self.scope(None);
+                let episodes = std::mem::take(&mut self.episodes);
+                let value = self.eval(expr, &env);
+                self.episodes = episodes;
+                self.contexts.pop();
+                value.unwrap_or(fallback)
+            }
+            None => fallback,
+        };
+        let value = match value.kind {
+            Kind::Int(_) | Kind::Float(_) | Kind::Duration(_) => {
+                value.at(Some(Origin { span: constant.span, from: Source::Const(ix), via: None }))
+            }
+            _ => value,
+        };
+        self.constants.insert(ix, value.clone());
+        value
+    }
+
+    /// Gives something not known the type that is written beside it.
+    pub(crate) fn annotated(&mut self, value: Value<'a>, ty: &'a Ty) -> Value<'a> {
+        let context = self.context();
+        let typed = Typed { ty, scope: context.scope, self_ty: context.self_ty };
+        match value.as_unknown() {
+            Some(unknown) if unknown.ty.is_none() && unknown.call.is_none() => {
+                let (id, why) = (unknown.id, unknown.why.clone());
+                let keys = unknown.keys.clone();
+                let taint = value.taint;
+                let plain = self.value_of_type(id, why, typed);
+                match (&plain.kind, keys) {
+                    (Kind::Unknown(_), Some(_)) => value,
+                    _ => plain.tainted(taint),
+                }
+            }
+            _ => value,
+        }
+    }
+
+    pub(crate) fn field(&mut self, base: &'a Expr, name: &'a Name, env: &Env<'a>) -> Eval<'a> {
+        let base = self.eval(base, env)?;
+        Ok(self.field_of(&base, name))
+    }
+
+    /// A field of a value.
+    pub(crate) fn field_of(&mut self, base: &Value<'a>, name: &str) -> Value<'a> {
+        match &base.kind {
+            Kind::Object(object) => {
+                let found = object.fields.borrow().iter().find(|(n, _)| &**n == name).map(|(_, v)| v.clone());
+                if let Some(found) = found {
+                    return found;
+                }
+                let value = self.undeclared_field(base, object, name);
+                object.fields.borrow_mut().push((Name::from(name), value.clone()));
+                value
+            }
+            Kind::Variant(v) => match v.fields.iter().find(|(n, _)| &**n == name) {
+                Some((_, value)) => value.clone().tainted(base.taint),
+                None => self.part_of(base, "field"),
+            },
+            Kind::Unknown(_) => self.field_of_unknown(base, name),
+            Kind::Native(native) => match native.clone().field(name) {
+                Some(value) => value,
+                None => self.part_of(base, "field"),
+            },
+            // `self.0` of something whose wrapper was not kept.
+            Kind::Client(_) | Kind::Text(_) | Kind::Int(_) if name == "0" => base.clone(),
+            _ => {
+                let field = Value::text(name);
+                self.derived("field", Why::Other("is a field that is not known"), &[base, &field])
+            }
+        }
+    }
+
+    fn undeclared_field(&mut self, base: &Value<'a>, object: &Rc<Object<'a>>, name: &str) -> Value<'a> {
+        if let Some(rest) = &object.rest {
+            return match &rest.kind {
+                Kind::Unknown(_) => self.field_of_unknown(rest, name),
+                _ => self.field_of(rest, name),
+            };
+        }
+        let whole = Value::unknown(base.digest(), Why::Other("is a field that is not known"));
+        let field = Value::text(name);
+        match object.ty.and_then(|ty| self.declared_field(ty, name)) {
+            Some((name, typed)) => {
+                let id = Value::digest_all("field", [&whole, &field]);
+                self.value_of_type(id, Why::Field(name), typed)
+            }
+            None => self.derived("field", Why::Other("is a field that is not known"), &[&whole, &field]),
+        }
+    }
+
+    /// The declared name and type of a field.
+    pub(crate) fn declared_field(&self, ty: TypeIx, name: &str) -> Option<(&'a str, Typed<'a>)> {
+        let info = self.shared.index.ty(ty);
+        let TypeKind::Struct(item) = info.kind else { return None };
+        let field = item.fields.iter().find(|f| &*f.name == name)?;
+        Some((&field.name, Typed { ty: &field.ty, scope: info.scope, self_ty: Some(ty) }))
+    }
+
+    fn field_of_unknown(&mut self, base: &Value<'a>, name: &str) -> Value<'a> {
+        let id = Value::digest_all("field", [base, &Value::text(name)]);
+        let mut taint = base.taint;
+        if taint.has(Taint::FAILURE) && is_retry_after(name) {
+            taint = taint.with(Taint::SERVER_WAIT);
+        }
+        let Some((ty, (field, typed))) =
+            self.local_type(base).and_then(|ty| Some((ty, self.declared_field(ty, name)?)))
+        else {
+            let why = base.as_unknown().map_or(Why::Other("is a field that is not known"), |u| u.why.clone());
+            return Value::unknown(id, why).tainted(taint);
+        };
+        if let Some(value) = self.setting(base, ty, field, typed, id) {
+            return value.tainted(taint);
+        }
+        self.value_of_type(id, Why::Field(field), typed).tainted(taint)
+    }
+
+    /// A value of which only the type is known: a client without layers known here, a struct made as its only
+    /// constructor makes it, or nothing.
+    pub(crate) fn value_of_type(&mut self, id: u64, why: Why<'a>, typed: Typed<'a>) -> Value<'a> {
+        match self.type_name(typed) {
+            TypeName::External(path) => match super::http::client_of_type(&path, id) {
+                Some(client) => client,
+                None => Value::unknown_of(id, why, Some(typed)),
+            },
+            TypeName::Local(ty) => self.instance(ty, id, why, typed),
+            TypeName::Unknown => Value::unknown_of(id, why, Some(typed)),
+        }
+    }
+
+    /// An argument of the function at the start of a chain.
+    pub(crate) fn root_argument(&mut self, function: crate::rust::index::FnIx, param: &'a Param) -> Value<'a> {
+        let info = self.shared.index.function(function);
+        let (scope, of_type) = (info.scope, info.of_type);
+        let name: &'a str = match &param.pat.kind {
+            crate::rust::ir::PatKind::Bind { name, .. } => name,
+            _ => "argument",
+        };
+        let id = Value::digest_all("argument", [&Value::text(name), &Value::int(i128::from(param.pat.span.start))]);
+        match (&param.ty, of_type) {
+            (Some(ty), _) => self.value_of_type(id, Why::Param(name), Typed { ty, scope, self_ty: of_type }),
+            (None, Some(ty)) => self.instance_of(ty, id),
+            (None, None) => Value::unknown(id, Why::Param(name)),
+        }
+    }
+
+    pub(crate) fn index(&mut self, base: &'a Expr, index: &'a Expr, env: &Env<'a>) -> Eval<'a> {
+        let base = self.eval(base, env)?;
+        let index = self.eval(index, env)?;
+        if let (Kind::List(items), Some(n)) = (&base.kind, index.as_int()) {
+            let item = usize::try_from(n).ok().and_then(|n| items.borrow().get(n).cloned());
+            if let Some(item) = item {
+                return Ok(item);
+            }
+        }
+        Ok(self.derived("index", Why::Other("is an element of data"), &[&base, &index]))
+    }
+
+    pub(crate) fn unary(&mut self, op: UnOp, value: &'a Expr, env: &Env<'a>) -> Eval<'a> {
+        let value = self.eval(value, env)?;
+        Ok(self.unary_value(op, &value))
+    }
+
+    pub(crate) fn unary_value(&mut self, op: UnOp, value: &Value<'a>) -> Value<'a> {
+        let kind = match (op, &value.kind) {
+            (UnOp::Not, Kind::Bool(b)) => Kind::Bool(!b),
+            (UnOp::Neg, Kind::Int(n)) => Kind::Int(n.saturating_neg()),
+            (UnOp::Neg, Kind::Float(x)) => Kind::Float(-x),
+            (UnOp::Neg, Kind::Drawn(s)) => Kind::Drawn(s.map(|x| -x)),
+            (_, Kind::Lifted(all)) => {
+                let all = all.iter().map(|(s, v)| (*s, self.unary_value(op, v))).collect();
+                Kind::Lifted(Rc::new(all))
+            }
+            _ => return self.derived(if op == UnOp::Not { "not" } else { "neg" }, Why::Other("is computed"), &[value]),
+        };
+        Value { kind, taint: value.taint, origin: None }
+    }
+
+    pub(crate) fn binary(&mut self, op: BinOp, left: &'a Expr, right: &'a Expr, span: Span, env: &Env<'a>) -> Eval<'a> {
+        let left = self.eval(left, env)?;
+        let right = self.eval(right, env)?;
+        Ok(self.operate(op, &left, &right, span))
+    }
+
+    pub(crate) fn assign(
+        &mut self,
+        op: Option<BinOp>,
+        place: &'a Expr,
+        value: &'a Expr,
+        span: Span,
+        env: &Env<'a>,
+    ) -> Eval<'a> {
+        let value = self.eval(value, env)?;
+        let value = match op {
+            Some(op) => {
+                let old = self.eval(place, env)?;
+                self.operate(op, &old, &value, span)
+            }
+            None => value,
+        };
+        self.store(place, value, env)?;
+        Ok(Value::unit())
+    }
+
+    /// Writes to a variable, a field or an element.
+    pub(crate) fn store(
+        &mut self,
+        place: &'a Expr,
+        value: Value<'a>,
+        env: &Env<'a>,
+    ) -> Result<(), super::machine::Exit<'a>> {
+        match &*place.kind {
+            ExprKind::Path(path) => {
+                if let [name] = path.segments.as_slice() {
+                    env.set(name, value);
+                }
+            }
+            ExprKind::Field { base, name } => {
+                let base = self.eval(base, env)?;
+                if let Kind::Object(object) = &base.kind {
+                    let mut fields = object.fields.borrow_mut();
+                    match fields.iter_mut().find(|(n, _)| n == name) {
+                        Some((_, old)) => *old = value,
+                        None => fields.push((name.clone(), value)),
+                    }
+                }
+            }
+            ExprKind::Index { base, index } => {
+                let base = self.eval(base, env)?;
+                let index = self.eval(index, env)?;
+                if let (Kind::List(items), Some(n)) = (&base.kind, index.as_int())
+                    && let Ok(n) = usize::try_from(n)
+                    && let Some(slot) = items.borrow_mut().get_mut(n)
+                {
+                    *slot = value;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(crate) fn closure(&mut self, params: &'a [Param], body: &'a Expr, is_async: bool, env: &Env<'a>) -> Value<'a> {
+        let closure = Closure { params, body, is_async, env: env.clone(), context: self.context() };
+        Value::new(Kind::Closure(Rc::new(closure)))
+    }
+
+    pub(crate) fn async_block(&mut self, body: &'a Expr, env: &Env<'a>) -> Value<'a> {
+        let future = Future::Block { body, env: env.clone(), context: self.context() };
+        Value::new(Kind::Future(Rc::new(future)))
+    }
+
+    pub(crate) fn struct_literal(
+        &mut self,
+        path: &'a Path,
+        fields: &'a [(Name, Expr)],
+        rest: Option<&'a Expr>,
+        span: Span,
+        env: &Env<'a>,
+    ) -> Eval<'a> {
+        let mut values = Vec::new();
+        for (name, expr) in fields {
+            let mut value = self.eval(expr, env)?;
+            // A count kept in a field is the type's own, whoever handed it over.
+            if let Some(origin) = &mut value.origin {
+                origin.via = None;
+            }
+            values.push((name.clone(), value));
+        }
+        let rest = match rest {
+            Some(rest) => Some(self.eval(rest, env)?),
+            None => None,
+        };
+        let taint = values.iter().fold(Taint::NONE, |t, (_, v)| t.with(v.taint));
+        match self.resolve(path) {
+            Resolved::Variant(ty, name) => {
+                let variant = Variant { ty: Some(ty), name, fields: values };
+                Ok(Value::new(Kind::Variant(Rc::new(variant))).tainted(taint))
+            }
+            Resolved::External(full) => {
+                match crate::rust::crates::struct_literal(&full, &values, rest.as_ref(), span) {
+                    Some(value) => Ok(value),
+                    None => Ok(plain_object(None, values, rest, taint)),
+                }
+            }
+            Resolved::Type(ty) => {
+                let object = plain_object(Some(ty), values, rest, taint);
+                if self.purpose == Purpose::Capture(ty) {
+                    self.captured.push(object.deep_clone());
+                }
+                Ok(object)
+            }
+            _ => Ok(plain_object(None, values, rest, taint)),
+        }
+    }
+
+    pub(crate) fn repeat_list(&mut self, value: &'a Expr, len: &'a Expr, env: &Env<'a>) -> Eval<'a> {
+        let value = self.eval(value, env)?;
+        let len = self.eval(len, env)?;
+        Ok(match len.as_int() {
+            Some(n @ 0..=4096) => Value::list(vec![value; n as usize]),
+            _ => super::iter::Iter::OpenTake {
+                inner: Box::new(super::iter::Iter::Repeat(value)),
+                left: super::iter::UNKNOWN_END,
+                bound: len,
+            }
+            .value(),
+        })
+    }
+
+    pub(crate) fn range(
+        &mut self,
+        start: Option<&'a Expr>,
+        end: Option<&'a Expr>,
+        inclusive: bool,
+        env: &Env<'a>,
+    ) -> Eval<'a> {
+        let start = start.map(|e| self.eval(e, env)).transpose()?;
+        let end = end.map(|e| self.eval(e, env)).transpose()?;
+        let taint = [&start, &end].into_iter().flatten().fold(Taint::NONE, |t, v| t.with(v.taint));
+        Ok(Value::new(Kind::Range(Rc::new(RangeValue { start, end, inclusive }))).tainted(taint))
+    }
+
+    pub(crate) fn cast(&mut self, value: &'a Expr, ty: &'a Ty, env: &Env<'a>) -> Eval<'a> {
+        let value = self.eval(value, env)?;
+        Ok(cast_to(value, ty.path.segments.last().map(|n| &**n).unwrap_or_default()))
+    }
+
+    pub(crate) fn format(
+        &mut self,
+        name: &'a Name,
+        parts: &'a [FormatPart],
+        args: &'a [Expr],
+        span: Span,
+        env: &Env<'a>,
+    ) -> Eval<'a> {
+        match &**name {
+            "format" | "format_args" | "anyhow" | "eyre" | "concat" => self.format_text(parts, env),
+            "bail" => {
+                let error = self.format_text(parts, env)?;
+                self.return_value(Value::wrap("Err", error))
+            }
+            "ensure" => self.ensure(args.first(), span, env),
+            "panic" | "unreachable" | "todo" | "unimplemented" => self.panic(),
+            _ => Ok(Value::unit()),
+        }
+    }
+
+    fn format_text(&mut self, parts: &'a [FormatPart], env: &Env<'a>) -> Eval<'a> {
+        let mut text = Text::default();
+        let mut taint = Taint::NONE;
+        for part in parts {
+            match part {
+                FormatPart::Text(t) => text.push(TextPart::Url(UrlPart::Text(t.to_string()))),
+                FormatPart::Arg(expr) => {
+                    let value = self.eval(expr, env)?;
+                    taint = taint.with(value.taint);
+                    for part in text_of(&value).parts {
+                        text.push(part);
+                    }
+                }
+            }
+        }
+        Ok(Value::new(Kind::Text(Rc::new(text))).tainted(taint))
+    }
+
+    /// `ensure!(cond, ..)`
+    fn ensure(&mut self, cond: Option<&'a Expr>, span: Span, env: &Env<'a>) -> Eval<'a> {
+        let Some(cond) = cond else { return Ok(Value::unit()) };
+        let judged = self.condition(cond, env, Hint::plain())?;
+        self.picked(!judged.holds, judged.taint, span);
+        if judged.holds {
+            return Ok(Value::unit());
+        }
+        let error = self.opaque(Why::Other("is an error")).tainted(judged.taint);
+        self.return_value(Value::wrap("Err", error))
+    }
+
+    pub(crate) fn macro_call(&mut self, path: &'a Path, args: &'a [Expr], span: Span, env: &Env<'a>) -> Eval<'a> {
+        let name: &'a str = path.segments.last().map(|n| &**n).unwrap_or_default();
+        match (name, args) {
+            ("ensure", _) => self.ensure(args.first(), span, env),
+            ("pin" | "dbg" | "black_box", [one]) => self.eval(one, env),
+            ("panic" | "unreachable" | "todo" | "unimplemented", _) => self.panic(),
+            ("bail", _) => {
+                let error = self.opaque(Why::Other("is an error"));
+                self.return_value(Value::wrap("Err", error))
+            }
+            ("assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq", _) => Ok(Value::unit()),
+            ("env" | "option_env" | "include_str", _) => Ok(self.opaque(Why::Other("is set when it is built"))),
+            _ => {
+                let values = self.eval_all(args, env)?;
+                let refs: Vec<&Value<'a>> = values.iter().collect();
+                Ok(self.derived(name, Why::Call(name), &refs))
+            }
+        }
+    }
+}
+
+/// Whether a name speaks of the server's wait.
+pub(crate) fn is_retry_after(name: &str) -> bool {
+    let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric()).collect::<String>().to_ascii_lowercase();
+    plain.contains("retryafter") || plain.contains("ratelimitreset")
+}
+
+fn plain_object<'a>(
+    ty: Option<TypeIx>,
+    fields: Vec<(Name, Value<'a>)>,
+    rest: Option<Value<'a>>,
+    taint: Taint,
+) -> Value<'a> {
+    Value::new(Kind::Object(Rc::new(Object { ty, fields: RefCell::new(fields), rest }))).tainted(taint)
+}
+
+/// A value written out.
+pub(crate) fn text_of(value: &Value<'_>) -> Text {
+    let known = |text: String| Text { parts: vec![TextPart::Url(UrlPart::Text(text))] };
+    match &value.kind {
+        Kind::Text(t) => (**t).clone(),
+        Kind::Int(n) => known(n.to_string()),
+        Kind::Float(x) => known(x.to_string()),
+        Kind::Bool(b) => known(b.to_string()),
+        Kind::Char(c) => known(c.to_string()),
+        Kind::Status(s) => known(s.to_string()),
+        _ => Text { parts: vec![TextPart::Unknown(value.digest())] },
+    }
+}
+
+/// `value as ty`
+pub(crate) fn cast_to<'a>(value: Value<'a>, ty: &str) -> Value<'a> {
+    let to_float = matches!(ty, "f32" | "f64");
+    let kind = match (&value.kind, to_float) {
+        (Kind::Int(n), true) => Kind::Float(*n as f64),
+        (Kind::Float(x), false) => Kind::Int(x.trunc() as i128),
+        (Kind::Status(s), false) => Kind::Int(i128::from(*s)),
+        (Kind::Bool(b), false) => Kind::Int(i128::from(*b)),
+        (Kind::Char(c), false) => Kind::Int(i128::from(u32::from(*c))),
+        (Kind::Drawn(s), _) => Kind::Drawn(if to_float { *s } else { Spread { mid: s.mid.trunc(), ..*s } }),
+        (Kind::Lifted(all), _) => {
+            Kind::Lifted(Rc::new(all.iter().map(|(s, v)| (*s, cast_to(v.clone(), ty))).collect()))
+        }
+        _ => return value,
+    };
+    Value { kind, ..value }
+}

@@ -1,0 +1,286 @@
+//! reqwest and clients that look like it: from `client.get(url)` to what `send()` gives back.
+
+use std::rc::Rc;
+
+use super::goal::Outgoing;
+use super::machine::{Eval, Machine};
+use super::value::{
+    Client, ClientLayer, Future, HttpError, Kind, Request, Response, Taint, Text, TextPart, Value, Why,
+};
+use crate::model::Mode;
+use crate::rust::crates::At;
+use crate::rust::ir::Path;
+use crate::source::Span;
+
+/// A client of which only the type is known.
+pub(crate) fn client_of_type<'a>(path: &Path, id: u64) -> Option<Value<'a>> {
+    let all = super::std_names::segments(path);
+    let last = *all.last()?;
+    let first = *all.first()?;
+    let ours = first.starts_with("reqwest") || first == "http_client";
+    if !ours || !matches!(last, "Client" | "ClientWithMiddleware") {
+        return None;
+    }
+    let open = last == "ClientWithMiddleware";
+    let blocking = all.contains(&"blocking");
+    Some(Value::new(Kind::Client(Rc::new(Client { layers: Vec::new(), id, open, blocking }))))
+}
+
+/// Whether a text names a header in which a server says how long to wait.
+pub(crate) fn names_retry_after(value: &Value<'_>) -> bool {
+    value.known_text().is_some_and(|t| super::expr::is_retry_after(&t))
+}
+
+fn text_value(value: &Value<'_>) -> Text {
+    match &value.kind {
+        Kind::Text(t) => (**t).clone(),
+        _ => Text { parts: vec![TextPart::Unknown(value.digest())] },
+    }
+}
+
+impl<'a> Machine<'a, '_> {
+    /// Functions of reqwest; `None` if it is none.
+    pub(crate) fn http_function(&mut self, path: &Path, args: &[Value<'a>], span: Span) -> Option<Eval<'a>> {
+        let all = super::std_names::segments(path);
+        let first = *all.first()?;
+        if !first.starts_with("reqwest") {
+            return None;
+        }
+        let blocking = all.contains(&"blocking");
+        let id =
+            Value::digest_all("client", [&Value::int(i128::from(span.start)), &Value::int(i128::from(span.file.0))]);
+        let fresh = || Rc::new(Client { layers: Vec::new(), id, open: false, blocking });
+        match (all.as_slice(), args) {
+            ([.., "Client" | "ClientBuilder", "new" | "builder" | "default"], []) => {
+                Some(Ok(Value::new(Kind::Client(fresh()))))
+            }
+            // reqwest_middleware: a client around a client.
+            ([.., "ClientBuilder" | "ClientWithMiddleware", "new" | "from" | "from_client"], [inner, ..]) => {
+                let client = match &inner.kind {
+                    Kind::Client(inner) => inner.clone(),
+                    _ => fresh(),
+                };
+                Some(Ok(Value::new(Kind::Client(client))))
+            }
+            (["reqwest", "get"] | ["reqwest", "blocking", "get"], [url]) => {
+                let request = Rc::new(Request {
+                    client: fresh(),
+                    method: Some(Rc::from("GET")),
+                    url: Some(Rc::new(text_value(url))),
+                    url_span: span,
+                    content: 0,
+                });
+                Some(self.sending(&request, span))
+            }
+            _ => None,
+        }
+    }
+
+    /// Methods of clients, requests, responses, errors and statuses.
+    pub(crate) fn http_method(
+        &mut self,
+        value: &Value<'a>,
+        name: &'a str,
+        args: &[Value<'a>],
+        at: At,
+    ) -> Option<Eval<'a>> {
+        match &value.kind {
+            Kind::Client(client) => self.client_method(&client.clone(), value, name, args, at),
+            Kind::Request(request) => self.request_method(&request.clone(), value, name, args, at),
+            Kind::Response(response) => self.response_method(*response, value, name, args, at),
+            Kind::HttpError(error) => self.error_method(&error.clone(), value, name),
+            Kind::Status(status) => status_method(*status, name).map(|v| Ok(v.tainted(value.taint))),
+            _ => None,
+        }
+    }
+
+    /// Methods of something not known that a name gives away as an HTTP response's.
+    pub(crate) fn http_like_method(
+        &mut self,
+        value: &Value<'a>,
+        name: &'a str,
+        args: &[Value<'a>],
+        at: At,
+    ) -> Option<Eval<'a>> {
+        let _ = (args, at);
+        match name {
+            // The error of an outer crate around the one of which all is known.
+            "status" if value.taint.has(Taint::FAILURE) && value.as_unknown().is_some_and(|u| u.call.is_none()) => {
+                Some(Ok(self.derived("status", Why::Other("is a status that cannot be told"), &[value])))
+            }
+            _ => None,
+        }
+    }
+
+    fn client_method(
+        &mut self,
+        client: &Rc<Client<'a>>,
+        value: &Value<'a>,
+        name: &'a str,
+        args: &[Value<'a>],
+        at: At,
+    ) -> Option<Eval<'a>> {
+        if let Some(method) = super::call::http_method(name)
+            && let [url] = args
+        {
+            return Some(Ok(self.request(client, Some(Rc::from(method)), url, at.span)));
+        }
+        match (name, args) {
+            ("request", [method, url]) => {
+                let method = method.known_text().map(|m| Rc::from(m.to_ascii_uppercase()));
+                Some(Ok(self.request(client, method, url, at.span)))
+            }
+            ("execute", [request]) => match &request.kind {
+                Kind::Request(request) => {
+                    let request = Rc::new(Request { client: client.clone(), ..(**request).clone() });
+                    Some(self.sending(&request, at.span))
+                }
+                _ => None,
+            },
+            ("with" | "with_arc", [layer]) => Some(Ok(with_layer(client, layer))),
+            ("clone", []) => Some(Ok(value.clone())),
+            // A builder's settings, `build()`, and what unwraps its result.
+            _ => Some(Ok(value.clone())),
+        }
+    }
+
+    fn request(&mut self, client: &Rc<Client<'a>>, method: Option<Rc<str>>, url: &Value<'a>, span: Span) -> Value<'a> {
+        let request =
+            Request { client: client.clone(), method, url: Some(Rc::new(text_value(url))), url_span: span, content: 0 };
+        Value::new(Kind::Request(Rc::new(request)))
+    }
+
+    fn request_method(
+        &mut self,
+        request: &Rc<Request<'a>>,
+        value: &Value<'a>,
+        name: &'a str,
+        args: &[Value<'a>],
+        at: At,
+    ) -> Option<Eval<'a>> {
+        match name {
+            "send" => Some(self.sending(request, at.span)),
+            "json" | "body" | "form" | "query" | "multipart" => {
+                let content = Value::digest_all(name, args.iter().chain([&Value::int(i128::from(request.content))]));
+                let request = Request { content, ..(**request).clone() };
+                Some(Ok(Value::new(Kind::Request(Rc::new(request))).tainted(value.taint)))
+            }
+            "try_clone" => Some(Ok(Value::wrap("Some", value.clone()))),
+            "url_mut" | "headers_mut" | "body_mut" | "timeout_mut" => Some(Ok(Value::unit())),
+            _ => Some(Ok(value.clone())),
+        }
+    }
+
+    /// A request on its way: an async one when it is awaited, a blocking one now.
+    fn sending(&mut self, request: &Rc<Request<'a>>, span: Span) -> Eval<'a> {
+        if request.client.blocking {
+            return self.send(request, span);
+        }
+        Ok(Value::new(Kind::Future(Rc::new(Future::Send { request: request.clone(), span }))))
+    }
+
+    /// Sends a request through its client's layers.
+    pub(crate) fn send(&mut self, request: &Rc<Request<'a>>, span: Span) -> Eval<'a> {
+        let layers = request.client.layers.clone();
+        self.send_through(&layers, request, span)
+    }
+
+    fn send_through(&mut self, layers: &[ClientLayer<'a>], request: &Rc<Request<'a>>, span: Span) -> Eval<'a> {
+        let Some((layer, rest)) = layers.split_first() else {
+            let outgoing = Outgoing {
+                span,
+                identity: Value::new(Kind::Request(request.clone())).digest(),
+                http: true,
+                url: request.url.clone().map(|url| (url, request.url_span)),
+                method: request.method.clone(),
+                layered: !request.client.layers.is_empty(),
+                what: "the request".to_owned(),
+            };
+            let end = self.outgoing(&outgoing)?;
+            return Ok(self.http_result(end));
+        };
+        let layer = layer.clone();
+        self.repeat(layer.described(), &mut |m| m.send_through(rest, request, span), &mut |m, result| {
+            layer.again(m, result)
+        })
+    }
+
+    fn response_method(
+        &mut self,
+        response: Response,
+        value: &Value<'a>,
+        name: &'a str,
+        args: &[Value<'a>],
+        at: At,
+    ) -> Option<Eval<'a>> {
+        match name {
+            "status" | "status_code" => Some(Ok(match response {
+                Response::Other => Value::new(Kind::Status(200)),
+                Response::Good | Response::Failed => self.statuses(value.taint),
+            })),
+            "error_for_status" | "error_for_status_ref" => Some(Ok(match response {
+                Response::Failed => {
+                    let error = Value::new(Kind::HttpError(Rc::new(HttpError { transport: None })));
+                    Value::wrap("Err", error.tainted(value.taint))
+                }
+                _ => Value::wrap("Ok", value.clone()),
+            })),
+            "headers" => {
+                let id = Value::digest_all("headers", [value]);
+                Some(Ok(Value::unknown(id, Why::Other("is what the server answers")).tainted(value.taint)))
+            }
+            "text" | "json" | "bytes" | "chunk" | "text_with_charset" => {
+                let result = self.good_result(name, value);
+                Some(Ok(Value::new(Kind::Future(Rc::new(Future::Ready(result))))))
+            }
+            "content_length" | "url" | "remote_addr" | "version" | "extensions" | "bytes_stream" | "cookies" => {
+                let _ = (args, at);
+                Some(Ok(self.derived(name, Why::Other("is what the server answers"), &[value])))
+            }
+            _ => None,
+        }
+    }
+
+    fn error_method(&mut self, error: &Rc<HttpError>, value: &Value<'a>, name: &str) -> Option<Eval<'a>> {
+        let truth = |b: bool| Some(Ok(Value::bool(b).tainted(value.taint)));
+        match name {
+            "is_timeout" => truth(error.transport == Some(Mode::Timeout)),
+            "is_connect" => truth(error.transport == Some(Mode::Refused)),
+            "is_request" => truth(error.transport.is_some()),
+            "is_status" => truth(error.transport.is_none()),
+            "is_body" | "is_decode" | "is_redirect" | "is_builder" | "is_middleware" | "is_upgrade" => truth(false),
+            "status" => Some(Ok(match error.transport {
+                None => Value::wrap("Some", self.statuses(value.taint)),
+                Some(_) => Value::none().tainted(value.taint),
+            })),
+            "downcast_ref" => Some(Ok(Value::wrap("Some", value.clone()))),
+            "downcast" => Some(Ok(Value::wrap("Ok", value.clone()))),
+            "without_url" | "with_url" | "root_cause" | "into" | "unwrap_or_else" => Some(Ok(value.clone())),
+            _ => None,
+        }
+    }
+}
+
+fn with_layer<'a>(client: &Rc<Client<'a>>, layer: &Value<'a>) -> Value<'a> {
+    let mut layers = client.layers.clone();
+    let found = match &layer.kind {
+        Kind::Native(native) => native.clone().client_layer(),
+        _ => None,
+    };
+    layers.extend(found);
+    Value::new(Kind::Client(Rc::new(Client { layers, id: client.id, open: client.open, blocking: client.blocking })))
+}
+
+fn status_method<'a>(status: u16, name: &str) -> Option<Value<'a>> {
+    Some(match name {
+        "as_u16" | "into" => Value::int(i128::from(status)),
+        "is_success" => Value::bool((200..300).contains(&status)),
+        "is_client_error" => Value::bool((400..500).contains(&status)),
+        "is_server_error" => Value::bool((500..600).contains(&status)),
+        "is_redirection" => Value::bool((300..400).contains(&status)),
+        "is_informational" => Value::bool((100..200).contains(&status)),
+        "as_str" | "to_string" => Value::text(status.to_string()),
+        "clone" | "to_owned" => Value::new(Kind::Status(status)),
+        _ => return None,
+    })
+}

@@ -1,0 +1,189 @@
+//! How values of a type are made: where one place in the repository makes all of them, they hold what it puts in.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::machine::{Machine, Purpose, Shared};
+use super::value::{Kind, Object, Typed, Value, Why};
+use crate::rust::index::{FnIx, Index, Resolved, TypeIx, TypeKind};
+use crate::rust::ir::ExprKind;
+use crate::rust::walk;
+
+/// Steps for finding out how one type is made.
+const STEPS: u32 = 60_000;
+
+/// How far up the callers of a constructor are followed.
+const UP: u8 = 3;
+
+/// Functions by what they make or call.
+type ByType = BTreeMap<TypeIx, Vec<FnIx>>;
+type ByFunction = BTreeMap<FnIx, Vec<FnIx>>;
+
+/// What types are made with, found out when it is first asked.
+#[derive(Default)]
+pub(crate) struct Instances<'a> {
+    known: RefCell<BTreeMap<TypeIx, Option<Value<'a>>>>,
+    made_in: RefCell<Option<Rc<ByType>>>,
+    callers: RefCell<Option<Rc<ByFunction>>>,
+}
+
+impl<'a> Instances<'a> {
+    fn made_in(&self, index: &Index<'a>) -> Rc<ByType> {
+        self.made_in.borrow_mut().get_or_insert_with(|| Rc::new(makers(index))).clone()
+    }
+
+    fn callers(&self, index: &Index<'a>) -> Rc<ByFunction> {
+        self.callers.borrow_mut().get_or_insert_with(|| Rc::new(callers_by_path(index))).clone()
+    }
+}
+
+/// The functions that hold a literal of each struct.
+fn makers(index: &Index<'_>) -> BTreeMap<TypeIx, Vec<FnIx>> {
+    let mut out: BTreeMap<TypeIx, Vec<FnIx>> = BTreeMap::new();
+    for ix in index.functions() {
+        let info = index.function(ix);
+        for expr in walk::expressions(&info.function.body) {
+            let path = match &*expr.kind {
+                ExprKind::Struct { path, .. } => path,
+                ExprKind::Call { callee, .. } => match &*callee.kind {
+                    ExprKind::Path(path) => path,
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            if let Resolved::Type(ty) = index.resolve(info.scope, info.of_type, path)
+                && matches!(index.ty(ty).kind, TypeKind::Struct(_))
+            {
+                let all = out.entry(ty).or_default();
+                if all.last() != Some(&ix) {
+                    all.push(ix);
+                }
+            }
+        }
+    }
+    out
+}
+
+/// The functions that call each function by its path (`Type::new(..)`, `client(..)`).
+fn callers_by_path(index: &Index<'_>) -> BTreeMap<FnIx, Vec<FnIx>> {
+    let mut out: BTreeMap<FnIx, Vec<FnIx>> = BTreeMap::new();
+    for ix in index.functions() {
+        let info = index.function(ix);
+        for expr in walk::expressions(&info.function.body) {
+            if let ExprKind::Call { callee, .. } = &*expr.kind
+                && let ExprKind::Path(path) = &*callee.kind
+                && let Resolved::Fn(called) = index.resolve(info.scope, info.of_type, path)
+                && called != ix
+            {
+                let all = out.entry(called).or_default();
+                if all.last() != Some(&ix) {
+                    all.push(ix);
+                }
+            }
+        }
+    }
+    out
+}
+
+impl<'a> Machine<'a, '_> {
+    /// A value of a struct or enum of the repository of which nothing else is known.
+    pub(crate) fn instance(&mut self, ty: TypeIx, id: u64, why: Why<'a>, typed: Typed<'a>) -> Value<'a> {
+        let TypeKind::Struct(item) = self.shared.index.ty(ty).kind else {
+            return Value::unknown_of(id, why, Some(typed));
+        };
+        if item.derives.iter().any(|d| &**d == "Deserialize") && !self.is_made(ty) {
+            return Value::unknown_of(id, why, Some(typed));
+        }
+        // `Vec<T>` and `Option<T>` of a type are not the type; only what the pointers around it leave.
+        self.instance_of(ty, id)
+    }
+
+    fn is_made(&self, ty: TypeIx) -> bool {
+        self.instances.made_in(self.shared.index).contains_key(&ty)
+    }
+
+    /// A value of a struct: as it is made, if it is made in one way.
+    pub(crate) fn instance_of(&mut self, ty: TypeIx, id: u64) -> Value<'a> {
+        if let Some(made) = self.made(ty) {
+            return made.deep_clone();
+        }
+        let fallback = Value::unknown(id, Why::Other("is set where the value is made, which was not found"));
+        let object = Object { ty: Some(ty), fields: RefCell::default(), rest: None };
+        let _ = fallback;
+        Value::new(Kind::Object(Rc::new(object)))
+    }
+
+    fn made(&mut self, ty: TypeIx) -> Option<Value<'a>> {
+        if let Some(known) = self.instances.known.borrow().get(&ty) {
+            return known.clone();
+        }
+        // A type that is asked for while it is found out holds itself: nothing is known of that one.
+        self.instances.known.borrow_mut().insert(ty, None);
+        let found = self.find_made(ty);
+        self.instances.known.borrow_mut().insert(ty, found.clone());
+        found
+    }
+
+    fn find_made(&mut self, ty: TypeIx) -> Option<Value<'a>> {
+        let made_in = self.instances.made_in(self.shared.index);
+        let makers = made_in.get(&ty)?;
+        let callers = self.instances.callers(self.shared.index);
+        let mut ways: Vec<Value<'a>> = Vec::new();
+        for maker in makers.iter().take(4) {
+            let mut starts = vec![*maker];
+            for _ in 0..UP {
+                let has_params = starts.iter().any(|s| !self.shared.index.function(*s).function.params.is_empty());
+                let up: Vec<FnIx> = starts.iter().filter_map(|s| callers.get(s)).flatten().copied().take(4).collect();
+                if !has_params || up.is_empty() {
+                    break;
+                }
+                starts = up;
+            }
+            for start in starts {
+                ways.extend(capture(self.shared, self.instances, start, ty));
+            }
+        }
+        merged(ways)
+    }
+}
+
+/// Runs `start` and sees what values of `ty` it makes.
+fn capture<'a>(shared: &Shared<'a>, instances: &Instances<'a>, start: FnIx, ty: TypeIx) -> Vec<Value<'a>> {
+    let mut machine = Machine::new(shared, instances, Purpose::Capture(ty));
+    machine.steps = STEPS;
+    // However it ends, what was made on the way is what counts.
+    let _ = machine.run(start);
+    std::mem::take(&mut machine.captured)
+}
+
+/// One value with the fields in which all agree; the others are not known.
+fn merged<'a>(ways: Vec<Value<'a>>) -> Option<Value<'a>> {
+    let (first, rest) = ways.split_first()?;
+    let Kind::Object(object) = &first.kind else { return None };
+    for other in rest {
+        let Kind::Object(other) = &other.kind else { continue };
+        for (name, value) in object.fields.borrow_mut().iter_mut() {
+            let fields = other.fields.borrow();
+            let Some((_, theirs)) = fields.iter().find(|(n, _)| n == name) else { continue };
+            match (value.as_unknown().is_some(), theirs.as_unknown().is_some()) {
+                _ if value.digest() == theirs.digest() => {}
+                (true, false) => *value = theirs.clone(),
+                (false, true) => {}
+                _ if matches!((&value.kind, &theirs.kind), (Kind::Client(_), Kind::Client(_))) => {
+                    // The client with more layers: a product is the largest that there can be.
+                    if let (Kind::Client(a), Kind::Client(b)) = (&value.kind, &theirs.kind)
+                        && b.layers.len() > a.layers.len()
+                    {
+                        *value = theirs.clone();
+                    }
+                }
+                _ => {
+                    let id = Value::digest_all("several", [&*value, theirs]);
+                    *value = Value::unknown(id, Why::Several("is set to different values in different places"));
+                }
+            }
+        }
+    }
+    Some(first.clone())
+}

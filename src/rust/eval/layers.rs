@@ -1,0 +1,176 @@
+//! From what was watched to layers: which episodes are retries, of what, how often, and with which waits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::episode::{Counted, Pick, Repeater, Trace};
+use super::goal::GOOD_STATUSES;
+use super::oracle::Choice;
+use super::value::{Origin, Source};
+use super::wait::{self, Fit, Gap};
+use super::watch::{Fork, Watched};
+use crate::model::{Jitter, Mode, ModeSet, Wait};
+use crate::source::Span;
+
+/// Which repeater: its place, and the call that hands its count over, if one does.
+pub(crate) type Key = (Span, Option<Span>);
+
+/// A retry around one call.
+#[derive(Debug, Clone)]
+pub(crate) struct Retry<'a> {
+    pub(crate) key: Key,
+    pub(crate) repeater: Repeater,
+    pub(crate) depth: usize,
+    pub(crate) yes: ModeSet,
+    pub(crate) unknown: ModeSet,
+    pub(crate) counted: Counted,
+    pub(crate) fit: Fit,
+    pub(crate) retry_after: Option<Span>,
+    pub(crate) picks: Vec<(ModeSet, Option<Pick>)>,
+    pub(crate) bound: Option<Origin<'a>>,
+    pub(crate) method: Option<String>,
+    /// Whether a choice was cut: there were too many open conditions.
+    pub(crate) unsure: bool,
+}
+
+/// The retries around a watched call, outermost first.
+pub(crate) fn retries<'a>(watched: &Watched<'a>) -> Vec<Retry<'a>> {
+    let keys: BTreeSet<(Span, u64)> = watched
+        .failing
+        .iter()
+        .flat_map(|f| &f.traces)
+        .filter(|t| t.hits > 1 && !t.changed)
+        .map(|t| (t.repeater.span(), t.chain))
+        .collect();
+    let mut out: Vec<Retry<'a>> = keys.into_iter().filter_map(|key| retry(watched, key)).collect();
+    out.sort_by_key(|r| (r.depth, r.key));
+    // Loops one after the other do not multiply: of two at one depth the larger counts.
+    let mut kept: Vec<Retry<'a>> = Vec::new();
+    for retry in out {
+        match kept.last_mut() {
+            Some(last) if last.depth == retry.depth => {
+                if weight(&retry.counted) > weight(&last.counted) {
+                    *last = retry;
+                }
+            }
+            _ => kept.push(retry),
+        }
+    }
+    kept
+}
+
+fn of_key<'f, 'a>(fork: &'f Fork<'a>, key: (Span, u64)) -> Option<&'f Trace<'a>> {
+    fork.traces.iter().filter(|t| (t.repeater.span(), t.chain) == key).max_by_key(|t| (t.hits, usize::MAX - t.depth))
+}
+
+/// Whether a good answer leads back to the same call as well: then it polls, serves or works through a queue.
+fn success_repeats(watched: &Watched<'_>, key: (Span, u64)) -> bool {
+    let repeats = |fork: &Fork<'_>| of_key(fork, key).is_some_and(|t| t.hits > 1 && !t.changed);
+    GOOD_STATUSES
+        .iter()
+        .all(|s| watched.succeeding.iter().any(|f| (f.good.is_empty() || f.good.contains(s)) && repeats(f)))
+}
+
+fn retry<'a>(watched: &Watched<'a>, key: (Span, u64)) -> Option<Retry<'a>> {
+    if success_repeats(watched, key) {
+        return None;
+    }
+    let seen: Vec<(&Fork<'a>, &Trace<'a>)> =
+        watched.failing.iter().filter_map(|f| Some((f, of_key(f, key)?))).collect();
+    let again = |t: &Trace<'a>| t.hits > 1 && !t.changed;
+    let retried: Vec<&(&Fork<'a>, &Trace<'a>)> = seen.iter().filter(|(_, t)| again(t)).collect();
+    let (_, first) = retried.first()?;
+    let mut yes = ModeSet::EMPTY;
+    let mut unknown = ModeSet::EMPTY;
+    for mode in Mode::http() {
+        let here: Vec<&(&Fork<'a>, &Trace<'a>)> = seen.iter().filter(|(f, _)| f.modes.contains(mode)).collect();
+        let some = here.iter().any(|(_, t)| again(t));
+        let all = here
+            .iter()
+            .filter(|(_, t)| !again(t))
+            .all(|(f, _)| here.iter().any(|(g, t)| again(t) && differs_by_surroundings(&f.choices, &g.choices)));
+        match (some, all) {
+            (true, true) => yes.insert(mode),
+            (true, false) => unknown.insert(mode),
+            (false, _) => {}
+        }
+    }
+    let counted = retried.iter().map(|(_, t)| t.counted.clone()).max_by_key(weight)?;
+    let gaps = |t: &Trace<'a>| t.gaps.clone();
+    let fit = retried
+        .iter()
+        .map(|(_, t)| (wait::fit(&t.gaps), t.gaps.len()))
+        .max_by_key(|(fit, len)| (preference(fit), *len))
+        .map(|(fit, _)| fit)?;
+    let retry_after = retried.iter().flat_map(|(_, t)| gaps(t)).find_map(|gap: Gap<'a>| wait::server_wait(&gap));
+    let picks = retried.iter().map(|(f, t)| (f.modes, last_pick(t))).collect();
+    let with_bound = retried.iter().find(|(_, t)| t.bound.is_some()).map(|(_, t)| *t);
+    let via = match &first.repeater {
+        Repeater::Library(described) => described.via,
+        _ => with_bound.and_then(|t| t.via),
+    };
+    Some(Retry {
+        key: (first.repeater.span(), via),
+        repeater: first.repeater.clone(),
+        depth: first.depth,
+        yes,
+        unknown,
+        counted,
+        fit,
+        retry_after,
+        picks,
+        bound: with_bound.and_then(|t| t.bound),
+        method: watched.target.as_ref().and_then(|t| t.method.clone()),
+        unsure: seen.iter().any(|(f, _)| f.choices.iter().any(|c| c.of == 1)),
+    })
+}
+
+/// Whether one run stops and another repeats because of something that has nothing to do with the failure: a flag,
+/// a setting. Then it is the repeating one that counts.
+fn differs_by_surroundings(stops: &[Choice], repeats: &[Choice]) -> bool {
+    let of = |all: &[Choice], failure: bool| -> BTreeMap<(Span, u64), u32> {
+        all.iter().filter(|c| c.failure == failure).filter_map(|c| Some((c.site?, c.taken))).collect()
+    };
+    let (failure_a, failure_b) = (of(stops, true), of(repeats, true));
+    let same_failure = failure_a.iter().all(|(site, taken)| failure_b.get(site).is_none_or(|t| t == taken));
+    let (around_a, around_b) = (of(stops, false), of(repeats, false));
+    let other_surroundings = around_a.iter().any(|(site, taken)| around_b.get(site).is_some_and(|t| t != taken));
+    same_failure && other_surroundings
+}
+
+fn weight(counted: &Counted) -> (u8, u64) {
+    match counted {
+        Counted::Times(n) | Counted::Within { about: n, .. } => (0, *n),
+        Counted::Unknown { .. } => (1, 0),
+        Counted::Unbounded => (2, 0),
+    }
+}
+
+/// Of several ways to wait in one loop: the one that is known and waits.
+fn preference(fit: &Fit) -> u8 {
+    match fit.wait {
+        Wait::None => 0,
+        Wait::Unknown { .. } => 1,
+        _ if fit.jitter.value() == Some(&Jitter::None) => 2,
+        _ => 3,
+    }
+}
+
+/// What sends control back: the strongest of what did so between the tries, the first of those.
+fn last_pick(trace: &Trace<'_>) -> Option<Pick> {
+    let all = || trace.picks.iter().copied().flatten();
+    all().find(|p| !p.weak).or_else(|| all().next())
+}
+
+/// What there is to say of the place that bounds a loop.
+pub(crate) fn bound_label(
+    bound: Option<Origin<'_>>,
+    name_of: impl Fn(crate::rust::index::ConstIx) -> String,
+) -> Option<(Span, String)> {
+    let bound = bound?;
+    match bound.from {
+        Source::Const(ix) => Some((bound.span, format!("`{}` bounds the loop", name_of(ix)))),
+        Source::Setting(key) => Some((bound.span, format!("`{key}` bounds the loop"))),
+        Source::Fallback => Some((bound.span, "this default bounds the loop; it may be set at run time".to_owned())),
+        Source::Literal => None,
+    }
+}

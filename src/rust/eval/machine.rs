@@ -1,0 +1,420 @@
+//! One run of a function: its budget, its choices where a condition is not known, and the way it came.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::env::Env;
+use super::episode::{Episode, Pick, Trace};
+use super::goal::{Found, Goal, World};
+use super::oracle::Oracle;
+use super::value::{Context, Kind, Taint, Typed, Unknown, Value, Why};
+use crate::facts::SettingsFact;
+use crate::model::ModeSet;
+use crate::rust::index::{ConstIx, FnIx, Index, TypeIx, TypeName};
+use crate::rust::ir::Name;
+use crate::source::Span;
+
+/// Steps in one run.
+pub(crate) const STEPS: u32 = 400_000;
+
+/// Expressions within expressions, calls included. One level takes up to about 10 KiB of stack in a build without
+/// optimisation, and evaluation has [`super::STACK`] of it.
+const DEPTH: u32 = 3_000;
+
+/// Functions within functions.
+const FRAMES: usize = 40;
+
+/// How often an open numeric test gives the same answer before it turns: the loop behind it must end some time.
+const OPEN_TEST_TURNS: u32 = 8;
+
+/// Why an expression has no value here: control goes elsewhere.
+pub(crate) type Exit<'a> = Box<Flow<'a>>;
+
+/// What an expression comes to.
+pub(crate) type Eval<'a> = Result<Value<'a>, Exit<'a>>;
+
+/// Where control goes.
+#[derive(Debug)]
+pub(crate) enum Flow<'a> {
+    Break {
+        label: Option<&'a Name>,
+        value: Value<'a>,
+    },
+    Continue {
+        label: Option<&'a Name>,
+    },
+    Return(Value<'a>),
+    /// The deadline with this number has passed.
+    Expired(usize),
+    /// The run is over.
+    Stop(Stop),
+}
+
+/// Why a run is over before its function is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// A loop that does not end.
+    Endless,
+    /// The budget is spent.
+    Budget,
+    /// `panic!`, `process::exit`.
+    Panic,
+}
+
+impl<'a> From<Stop> for Exit<'a> {
+    fn from(stop: Stop) -> Self {
+        Box::new(Flow::Stop(stop))
+    }
+}
+
+/// What all runs look at.
+pub(crate) struct Shared<'a> {
+    pub(crate) index: &'a Index<'a>,
+    pub(crate) settings: &'a [SettingsFact],
+    pub(crate) statics: super::statics::Statics,
+}
+
+/// What a run is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To find the calls that leave the program: every branch is taken.
+    Discover,
+    /// To watch a call fail or succeed.
+    Watch,
+    /// To see what a type is made with.
+    Capture(TypeIx),
+}
+
+/// A function that is running.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    pub(crate) function: FnIx,
+    /// Where it was called.
+    pub(crate) span: Span,
+    /// A number for the chain of calls down to here; a recursive call has that of the first.
+    pub(crate) chain: u64,
+    /// Whether it is a closure's body, of which there may be many in one function.
+    pub(crate) closure: bool,
+}
+
+/// One run.
+pub(crate) struct Machine<'a, 'c> {
+    pub(crate) shared: &'c Shared<'a>,
+    pub(crate) purpose: Purpose,
+    /// The values of types whose making was seen.
+    pub(crate) instances: &'c super::instances::Instances<'a>,
+    pub(crate) goal: Option<&'c Goal>,
+    pub(crate) world: World,
+    /// Whether calls before the goal fail, for a goal that stands in the error arm of another call.
+    pub(crate) others_fail: bool,
+    pub(crate) steps: u32,
+    pub(crate) depth: u32,
+    pub(crate) clock: f64,
+    pub(crate) deadlines: Vec<(usize, f64, f64)>,
+    pub(crate) deadlines_made: usize,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) contexts: Vec<Context>,
+    /// Values given back on the way, in a discovery.
+    pub(crate) returned: Vec<Option<Value<'a>>>,
+    pub(crate) episodes: Vec<Episode<'a>>,
+    pub(crate) traces: Vec<Trace<'a>>,
+    pub(crate) goal_identity: Option<u64>,
+    pub(crate) target: Option<super::goal::Target>,
+    pub(crate) hits: u32,
+    pub(crate) pick: Option<Pick>,
+    pub(crate) oracle: Oracle,
+    sites: BTreeMap<(Span, u64), Site>,
+    pub(crate) found: Vec<Found>,
+    pub(crate) branches: Vec<Span>,
+    pub(crate) inlined: BTreeMap<FnIx, u32>,
+    pub(crate) captured: Vec<Value<'a>>,
+    pub(crate) constants: BTreeMap<ConstIx, Value<'a>>,
+    pub(crate) scopes: Vec<Env<'a>>,
+    pub(crate) fresh: u64,
+    /// The wait before the next try that a crate's hook asked for.
+    pub(crate) next_wait: Option<Value<'a>>,
+    /// What the parameters of the last function came to.
+    pub(crate) last_params: Vec<Option<Value<'a>>>,
+    pub(super) outermost: super::episode::Turn<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Site {
+    answer: bool,
+    asked: u32,
+}
+
+/// What is known of a branching before it is decided.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hint {
+    /// The answer if nothing speaks against it.
+    pub(crate) prefer: bool,
+    /// Whether the branches differ in more than values.
+    pub(crate) matters: bool,
+    /// The answer that leads to the call under test.
+    pub(crate) forced: Option<bool>,
+    /// Whether the answer ends a loop's turn or a `while` goes on by it.
+    pub(crate) turns_after: Option<u32>,
+}
+
+impl Hint {
+    /// A condition that stands for itself.
+    pub(crate) fn plain() -> Self {
+        Self { prefer: true, matters: true, forced: None, turns_after: None }
+    }
+}
+
+impl<'a, 'c> Machine<'a, 'c> {
+    /// A run that has not begun.
+    pub(crate) fn new(
+        shared: &'c Shared<'a>,
+        instances: &'c super::instances::Instances<'a>,
+        purpose: Purpose,
+    ) -> Self {
+        Self {
+            shared,
+            purpose,
+            instances,
+            goal: None,
+            world: World::Success(super::goal::GOOD_STATUSES.to_vec()),
+            others_fail: false,
+            steps: STEPS,
+            depth: 0,
+            clock: 0.0,
+            deadlines: Vec::new(),
+            deadlines_made: 0,
+            frames: Vec::new(),
+            contexts: Vec::new(),
+            returned: Vec::new(),
+            episodes: Vec::new(),
+            traces: Vec::new(),
+            goal_identity: None,
+            target: None,
+            hits: 0,
+            pick: None,
+            oracle: Oracle::default(),
+            sites: BTreeMap::new(),
+            found: Vec::new(),
+            branches: Vec::new(),
+            inlined: BTreeMap::new(),
+            captured: Vec::new(),
+            constants: BTreeMap::new(),
+            scopes: Vec::new(),
+            fresh: 0,
+            next_wait: None,
+            last_params: Vec::new(),
+            outermost: super::episode::Turn::default(),
+        }
+    }
+
+    /// Runs `function` with arguments that are not known (or known from where its type is made).
+    pub(crate) fn run(&mut self, function: FnIx) -> Eval<'a> {
+        let info = self.shared.index.function(function);
+        let args = info.function.params.iter().map(|p| self.root_argument(function, p)).collect();
+        let result = self.enter(function, args, info.function.name_span);
+        match result {
+            Err(exit) => match *exit {
+                Flow::Return(value) => Ok(value),
+                other => Err(Box::new(other)),
+            },
+            ok => ok,
+        }
+    }
+
+    /// Ends the run: scopes that hold closures that hold the scopes are taken apart.
+    pub(crate) fn tidy(&mut self) {
+        for scope in std::mem::take(&mut self.scopes) {
+            scope.clear();
+        }
+    }
+
+    /// Whether every branch is taken.
+    pub(crate) fn discovering(&self) -> bool {
+        self.purpose == Purpose::Discover
+    }
+
+    /// One step of the budget.
+    pub(crate) fn step(&mut self) -> Result<(), Exit<'a>> {
+        match self.steps.checked_sub(1) {
+            Some(left) => {
+                self.steps = left;
+                Ok(())
+            }
+            None => Err(Stop::Budget.into()),
+        }
+    }
+
+    /// Goes one level down; [`Machine::up`] must follow.
+    pub(crate) fn down(&mut self) -> Result<(), Exit<'a>> {
+        self.step()?;
+        if self.depth >= DEPTH {
+            return Err(Stop::Budget.into());
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// Comes back up.
+    pub(crate) fn up(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Whether another call still fits on the stack of calls.
+    pub(crate) fn may_enter(&self) -> bool {
+        self.frames.len() < FRAMES
+    }
+
+    /// The chain of calls down to here.
+    pub(crate) fn chain(&self) -> u64 {
+        self.frames.last().map_or(0, |f| f.chain)
+    }
+
+    /// Where names resolve now.
+    pub(crate) fn context(&self) -> Context {
+        let fallback = Context { scope: crate::rust::index::ScopeIx(0), self_ty: None, function: FnIx(0) };
+        self.contexts.last().copied().unwrap_or(fallback)
+    }
+
+    /// A number that no other has in this run.
+    pub(crate) fn fresh_id(&mut self) -> u64 {
+        self.fresh += 1;
+        Value::digest_all("fresh", [&Value::int(i128::from(self.fresh))])
+    }
+
+    /// Something not known, unlike anything else.
+    pub(crate) fn opaque(&mut self, why: Why<'a>) -> Value<'a> {
+        let id = self.fresh_id();
+        Value::unknown(id, why)
+    }
+
+    /// Something not known that follows from these values: the same values give the same.
+    pub(crate) fn derived(&mut self, name: &str, why: Why<'a>, from: &[&Value<'a>]) -> Value<'a> {
+        let taint = from.iter().fold(Taint::NONE, |t, v| t.with(v.taint));
+        let why = from.iter().find_map(|v| v.as_unknown().map(|u| u.why.clone())).unwrap_or(why);
+        Value::unknown(Value::digest_all(name, from.iter().copied()), why).tainted(taint)
+    }
+
+    /// The struct or enum of the repository, or the path outside, that a type means.
+    pub(crate) fn type_name(&self, typed: Typed<'a>) -> TypeName {
+        self.shared.index.resolve_type(typed.scope, typed.self_ty, typed.ty)
+    }
+
+    /// The type of a repository that a value has.
+    pub(crate) fn local_type(&self, value: &Value<'a>) -> Option<TypeIx> {
+        match &value.kind {
+            Kind::Object(o) => o.ty,
+            Kind::Variant(v) => v.ty,
+            Kind::Unknown(u) => match self.type_name(u.ty?) {
+                TypeName::Local(ix) => Some(ix),
+                _ => self.only_implementor(u.ty?),
+            },
+            _ => None,
+        }
+    }
+
+    /// `dyn Trait`, `impl Trait`: the one type of the repository that implements it.
+    fn only_implementor(&self, typed: Typed<'a>) -> Option<TypeIx> {
+        let ty = self.shared.index.unwrapped(typed.scope, typed.ty, 8);
+        if !matches!(ty.shape, crate::rust::ir::TyShape::Dyn | crate::rust::ir::TyShape::Impl) {
+            return None;
+        }
+        match self.shared.index.implementors(ty.path.segments.last()?) {
+            &[one] => Some(one),
+            _ => None,
+        }
+    }
+
+    /// The element type of `Vec<T>`, `[T]`, `Option<T>`.
+    pub(crate) fn element_type(&self, typed: Typed<'a>) -> Option<Typed<'a>> {
+        let ty = self.shared.index.unwrapped(typed.scope, typed.ty, 8);
+        ty.args.first().map(|ty| Typed { ty, ..typed })
+    }
+
+    /// Answers a condition. One that is not known is answered the same way each time it is asked in a run, for a
+    /// failure that lasts answers the same way; other runs take the other answer.
+    pub(crate) fn decide(&mut self, cond: &Value<'a>, at: Span, hint: Hint) -> Result<bool, Exit<'a>> {
+        self.step()?;
+        match &cond.kind {
+            Kind::Bool(b) => Ok(*b),
+            Kind::Lifted(all) => self.decide_lifted(&all.clone(), cond.taint, at, hint),
+            Kind::Unknown(unknown) => Ok(self.decide_open(&unknown.clone(), cond.taint, at, hint)),
+            _ => Ok(hint.forced.unwrap_or(hint.prefer)),
+        }
+    }
+
+    fn decide_lifted(
+        &mut self,
+        all: &[(u16, Value<'a>)],
+        taint: Taint,
+        at: Span,
+        hint: Hint,
+    ) -> Result<bool, Exit<'a>> {
+        let (mut yes, mut no, mut open) = (Vec::new(), Vec::new(), Vec::new());
+        for (status, value) in all.iter().filter(|(s, _)| self.world.has(*s)) {
+            match value.kind {
+                Kind::Bool(true) => yes.push(*status),
+                Kind::Bool(false) => no.push(*status),
+                _ => open.push((*status, value)),
+            }
+        }
+        if let Some((_, Value { kind: Kind::Unknown(unknown), .. })) = open.first() {
+            let answer = self.decide_open(&unknown.clone(), taint, at, hint);
+            let side = if answer { &mut yes } else { &mut no };
+            side.extend(open.iter().map(|(s, _)| *s));
+        }
+        Ok(match (yes.is_empty(), no.is_empty()) {
+            (true, _) => false,
+            (false, true) => true,
+            (false, false) => {
+                let first = self.oracle.split() == 0;
+                self.world.narrow(if first { yes } else { no });
+                first
+            }
+        })
+    }
+
+    fn decide_open(&mut self, unknown: &Unknown<'a>, taint: Taint, at: Span, hint: Hint) -> bool {
+        if let Some(forced) = hint.forced {
+            return forced;
+        }
+        let key = (at, self.chain());
+        let turns = if matches!(unknown.why, Why::Compared(_)) { Some(OPEN_TEST_TURNS) } else { hint.turns_after };
+        if let Why::Compared(with) = &unknown.why {
+            let with = with.clone();
+            self.note_open_test(&with, hint);
+        }
+        if let Some(site) = self.sites.get_mut(&key) {
+            site.asked += 1;
+            if turns.is_some_and(|n| site.asked >= n) {
+                site.asked = 0;
+                site.answer = !site.answer;
+            }
+            return site.answer;
+        }
+        let failure = taint.has(Taint::FAILURE) || taint.has(Taint::ANSWER);
+        let fork = hint.matters && (self.hits > 0 || failure) && self.purpose == Purpose::Watch;
+        let answer = if fork { (self.oracle.choose(key, failure) == 0) == hint.prefer } else { hint.prefer };
+        self.sites.insert(key, Site { answer, asked: 0 });
+        answer
+    }
+
+    /// The failures that this run stands for.
+    pub(crate) fn modes(&self) -> ModeSet {
+        self.world.modes()
+    }
+
+    /// Remembers a scope, so that it can be taken apart at the end.
+    pub(crate) fn scope(&mut self, parent: Option<&Env<'a>>) -> Env<'a> {
+        let env = parent.map_or_else(Env::root, Env::inner);
+        self.scopes.push(env.clone());
+        env
+    }
+
+    /// The functions inlined so far, for the roots: what another function runs is no root.
+    pub(crate) fn reached(&self) -> BTreeSet<FnIx> {
+        self.inlined.keys().copied().collect()
+    }
+}
+
+/// A shared handle on something not known, for messages.
+pub(crate) type Reason<'a> = Rc<Unknown<'a>>;

@@ -1,0 +1,436 @@
+//! Method calls: whose method it is, and what those of the standard library do.
+
+use std::rc::Rc;
+
+use super::env::Env;
+use super::expr::text_of;
+use super::machine::{Eval, Hint, Machine};
+use super::value::{Future, Kind, Taint, Value, Why};
+use crate::rust::crates::At;
+use crate::rust::ir::{Expr, Name, Ty};
+use crate::source::Span;
+
+/// Methods that give back their receiver, as far as retries are concerned.
+const SAME: [&str; 43] = [
+    "as_ref",
+    "as_mut",
+    "borrow",
+    "borrow_mut",
+    "deref",
+    "deref_mut",
+    "into",
+    "try_into",
+    "as_deref",
+    "as_deref_mut",
+    "boxed",
+    "boxed_local",
+    "instrument",
+    "in_current_span",
+    "into_future",
+    "fuse",
+    "by_ref",
+    "as_str",
+    "as_bytes",
+    "to_owned",
+    "into_boxed_str",
+    "into_string",
+    "with_current_subscriber",
+    "unwrap_infallible",
+    "into_inner",
+    "get_ref",
+    "get_mut",
+    "lock",
+    "read",
+    "write",
+    "load_full",
+    "as_slice",
+    "to_vec",
+    "into_owned",
+    "trim",
+    "trim_end",
+    "trim_start",
+    "as_path",
+    "compat",
+    "as_static",
+    "blocking_lock",
+    "upgrade",
+    "to_bytes",
+];
+
+impl<'a> Machine<'a, '_> {
+    #[allow(clippy::too_many_arguments, reason = "the parts of a method call")]
+    pub(crate) fn method(
+        &mut self,
+        receiver: &'a Expr,
+        name: &'a Name,
+        name_span: Span,
+        types: &'a [Ty],
+        args: &'a [Expr],
+        span: Span,
+        env: &Env<'a>,
+    ) -> Eval<'a> {
+        let value = self.eval(receiver, env)?;
+        let values = self.eval_all(args, env)?;
+        let at = At { span, name_span };
+        if let Some(result) = self.turbofish(&value, name, types) {
+            return Ok(result);
+        }
+        self.call_method(value, name, values, at)
+    }
+
+    /// `receiver.name(args)`
+    pub(crate) fn call_method(&mut self, value: Value<'a>, name: &'a str, args: Vec<Value<'a>>, at: At) -> Eval<'a> {
+        self.step()?;
+        if let Some(result) = crate::rust::crates::method(self, &value, name, &args, at) {
+            return result;
+        }
+        if let Some(ty) = self.local_type(&value)
+            && let Some(ix) = self.shared.index.method(ty, name)
+        {
+            let all = [value].into_iter().chain(args).collect();
+            return self.call_fn(ix, all, at.span);
+        }
+        if let Some(result) = self.per_status(&value, name, &args, at) {
+            return result;
+        }
+        let value = if super::option::METHODS.contains(&name) { self.settle(value, at.span)? } else { value };
+        if let Some(result) = self.typed_method(&value, name, &args, at) {
+            return result;
+        }
+        if SAME.contains(&name) {
+            return Ok(value);
+        }
+        match name {
+            "clone" | "cloned" => return Ok(value.deep_clone()),
+            "to_string" => {
+                let taint = value.taint;
+                return Ok(Value::new(Kind::Text(Rc::new(text_of(&value)))).tainted(taint));
+            }
+            _ => {}
+        }
+        if value.as_unknown().is_some_and(|u| u.ty.is_none())
+            && let Some(ix) = self.only_method_named(name, args.len())
+        {
+            let all = [value].into_iter().chain(args).collect();
+            return self.call_fn(ix, all, at.span);
+        }
+        if let Some(result) = super::random::method(&value, name, &args) {
+            return Ok(result);
+        }
+        self.untyped_method(value, name, args, at)
+    }
+
+    fn untyped_method(&mut self, value: Value<'a>, name: &'a str, args: Vec<Value<'a>>, at: At) -> Eval<'a> {
+        let mut value = value;
+        if value.taint.has(Taint::FAILURE) && super::expr::is_retry_after(name) {
+            value = value.tainted(Taint::SERVER_WAIT);
+        }
+        if value.taint.has(Taint::FAILURE) && args.iter().any(super::http::names_retry_after) {
+            value = value.tainted(Taint::SERVER_WAIT);
+        }
+        if matches!(name, "pop" | "pop_front" | "pop_back" | "try_recv" | "next" | "dequeue" | "poll" | "read_line") {
+            return Ok(self.opaque(Why::Call(name)).tainted(value.taint));
+        }
+        self.unknown_method(&value, name, &args, at.span)
+    }
+
+    fn typed_method(&mut self, value: &Value<'a>, name: &'a str, args: &[Value<'a>], at: At) -> Option<Eval<'a>> {
+        let by_option = super::option::METHODS.contains(&name).then(|| self.option_method(value, name, args, at));
+        if let Some(Some(result)) = by_option {
+            return Some(result);
+        }
+        match &value.kind {
+            Kind::Int(_) | Kind::Float(_) | Kind::Drawn(_) | Kind::Duration(_) | Kind::Instant(_) | Kind::Bool(_) => {
+                self.number_method(value, name, args, at)
+            }
+            Kind::Text(text) => self.text_method(&text.clone(), value, name, args),
+            Kind::List(_) | Kind::Iter(_) | Kind::Range(_) => {
+                self.list_method(value, name, args).or_else(|| self.iter_method(value, name, args, at.span))
+            }
+            Kind::Client(_) | Kind::Request(_) | Kind::Response(_) | Kind::HttpError(_) | Kind::Status(_) => {
+                self.http_method(value, name, args, at)
+            }
+            Kind::Future(_) => self.future_method(value, name, args),
+            Kind::Unknown(_) => self.hinted_method(value, name, args, at),
+            Kind::Object(_) => self.object_method(value, name, args),
+            _ => None,
+        }
+    }
+
+    /// Methods of something not known that its name gives away.
+    fn hinted_method(&mut self, value: &Value<'a>, name: &'a str, args: &[Value<'a>], at: At) -> Option<Eval<'a>> {
+        if let Some(result) = self.http_like_method(value, name, args, at) {
+            return Some(result);
+        }
+        match name {
+            "elapsed" => Some(Ok(self.derived("elapsed", Why::Other("is a time"), &[value]).tainted(Taint::TIME))),
+            "iter" | "into_iter" | "iter_mut" | "map" | "enumerate" | "zip" | "take" | "rev"
+                if value.as_unknown().is_some_and(|u| u.call.is_none()) && args.len() <= 1 =>
+            {
+                match args.first() {
+                    // On an option or a result of something not known the closure is run on what it may hold.
+                    Some(f) if name == "map" => {
+                        let f = f.clone();
+                        let inner = self.inside(value);
+                        Some(self.call_value(&f, vec![inner], at.span).map(|v| self.wrapped_open(&v, value)))
+                    }
+                    _ => self.iter_method(value, name, args, at.span),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// What a closure made of the inside of something that may not be there.
+    pub(crate) fn wrapped_open(&mut self, inner: &Value<'a>, outer: &Value<'a>) -> Value<'a> {
+        match inner.as_unknown() {
+            Some(_) => inner.clone().tainted(outer.taint),
+            None if outer.as_unknown().is_some_and(|u| u.succeeded) => Value::wrap("Ok", inner.clone()),
+            None => self.derived("map", Why::Other("may not be there"), &[outer, inner]),
+        }
+    }
+
+    fn object_method(&mut self, value: &Value<'a>, name: &'a str, args: &[Value<'a>]) -> Option<Eval<'a>> {
+        let Kind::Object(object) = &value.kind else { return None };
+        if object.ty.is_some() {
+            return None;
+        }
+        // An atomic: one number that closures share.
+        let current = object.fields.borrow().iter().find(|(n, _)| &**n == "atomic").map(|(_, v)| v.clone())?;
+        let set = |new: Value<'a>| {
+            if let Some((_, slot)) = object.fields.borrow_mut().iter_mut().find(|(n, _)| &**n == "atomic") {
+                *slot = new;
+            }
+        };
+        let by = args.first().cloned().unwrap_or_else(|| Value::int(0));
+        match name {
+            "load" | "get" => {}
+            "store" | "set" | "swap" | "replace" => set(by),
+            "fetch_add" => set(self.operate(crate::rust::ir::BinOp::Add, &current, &by, no_place())),
+            "fetch_sub" => set(self.operate(crate::rust::ir::BinOp::Sub, &current, &by, no_place())),
+            _ => return None,
+        }
+        Some(Ok(current))
+    }
+
+    fn future_method(&mut self, value: &Value<'a>, name: &'a str, args: &[Value<'a>]) -> Option<Eval<'a>> {
+        match (name, args) {
+            ("timeout", [limit]) if limit.duration().is_some() => {
+                let future = Future::Timeout { limit: limit.clone(), inner: value.clone() };
+                Some(Ok(Value::new(Kind::Future(Rc::new(future)))))
+            }
+            ("or_else" | "and_then" | "map_err" | "map_ok" | "map" | "inspect_err", [_]) => {
+                let awaited = self.await_value(value.clone(), no_place());
+                let result = match awaited {
+                    Ok(result) => result,
+                    Err(exit) => return Some(Err(exit)),
+                };
+                let name = if name == "map_ok" { "map" } else { name };
+                self.option_method(&result, name, args, At { span: no_place(), name_span: no_place() })
+            }
+            _ => None,
+        }
+    }
+
+    /// A method of a value per status: applied to each, where that needs no decision.
+    fn per_status(&mut self, value: &Value<'a>, name: &'a str, args: &[Value<'a>], at: At) -> Option<Eval<'a>> {
+        let lifted_args = args.iter().any(|a| matches!(a.kind, Kind::Lifted(_)));
+        let pure = |k: &Kind<'a>| {
+            matches!(
+                k,
+                Kind::Status(_) | Kind::Int(_) | Kind::Bool(_) | Kind::Text(_) | Kind::Float(_) | Kind::Duration(_)
+            )
+        };
+        let statuses: Vec<u16> = match (&value.kind, lifted_args) {
+            (Kind::Lifted(all), _) if all.iter().all(|(_, v)| pure(&v.kind)) => all.iter().map(|(s, _)| *s).collect(),
+            (Kind::List(_) | Kind::Range(_) | Kind::Int(_) | Kind::Duration(_), true) => {
+                args.iter().find_map(|a| match &a.kind {
+                    Kind::Lifted(all) => Some(all.iter().map(|(s, _)| *s).collect()),
+                    _ => None,
+                })?
+            }
+            _ => return None,
+        };
+        let closure = args.iter().any(|a| matches!(a.kind, Kind::Closure(_) | Kind::Fn(_)));
+        if closure && statuses.len() > 8 {
+            return None;
+        }
+        let mut results = Vec::new();
+        for status in statuses {
+            if !self.world.has(status) {
+                continue;
+            }
+            let receiver = at_status(value, status)?;
+            let args: Option<Vec<Value<'a>>> = args.iter().map(|a| at_status(a, status)).collect();
+            match self.call_method(receiver, name, args?, at) {
+                Ok(result) => results.push((status, result)),
+                Err(exit) => return Some(Err(exit)),
+            }
+        }
+        let taint = args.iter().fold(value.taint, |t, a| t.with(a.taint));
+        if let Some((_, first)) = results.first()
+            && results.iter().all(|(_, r)| r.digest() == first.digest())
+        {
+            return Some(Ok(first.clone().tainted(taint)));
+        }
+        Some(Ok(Value::new(Kind::Lifted(Rc::new(results))).tainted(taint)))
+    }
+
+    /// The one method of that name in the repository, for a receiver of which nothing is known.
+    fn only_method_named(&self, name: &str, args: usize) -> Option<crate::rust::index::FnIx> {
+        const COMMON: [&str; 40] = [
+            "get",
+            "post",
+            "put",
+            "delete",
+            "send",
+            "call",
+            "execute",
+            "query",
+            "fetch",
+            "new",
+            "len",
+            "map",
+            "and_then",
+            "unwrap",
+            "expect",
+            "next",
+            "insert",
+            "push",
+            "pop",
+            "iter",
+            "into_iter",
+            "build",
+            "with",
+            "run",
+            "start",
+            "stop",
+            "read",
+            "write",
+            "status",
+            "json",
+            "text",
+            "parse",
+            "join",
+            "spawn",
+            "retry",
+            "clone",
+            "connect",
+            "name",
+            "id",
+            "url",
+        ];
+        if COMMON.contains(&name) {
+            return None;
+        }
+        match self.shared.index.named(name) {
+            &[one] => {
+                let info = self.shared.index.function(one);
+                let takes_self = info.function.params.first().is_some_and(
+                    |p| matches!(&p.pat.kind, crate::rust::ir::PatKind::Bind { name, .. } if &**name == "self"),
+                );
+                (takes_self && info.function.params.len() == args + 1).then_some(one)
+            }
+            _ => None,
+        }
+    }
+
+    fn turbofish(&mut self, value: &Value<'a>, name: &str, types: &'a [Ty]) -> Option<Value<'a>> {
+        let ty = self.typed_by(types)?;
+        match (name, &value.kind) {
+            ("parse", Kind::Text(text)) => Some(self.parsed(&text.clone(), value, Some(ty))),
+            _ => super::random::typed_draw(name, ty),
+        }
+    }
+
+    /// What is inside of an option or a result of which nothing is known.
+    pub(crate) fn inside(&mut self, value: &Value<'a>) -> Value<'a> {
+        let Some(unknown) = value.as_unknown() else { return value.clone() };
+        let ty = unknown.ty.and_then(|t| {
+            let outer = self.shared.index.unwrapped(t.scope, t.ty, 8);
+            let name = outer.path.segments.last().map(|n| &**n).unwrap_or_default();
+            matches!(name, "Result" | "Option").then(|| self.element_type(t)).flatten().or(Some(t))
+        });
+        let (id, why, keys) = (Value::digest_all("inside", [value]), unknown.why.clone(), unknown.keys.clone());
+        let plain = match ty {
+            Some(ty) => self.value_of_type(id, why, ty),
+            None => Value::unknown(id, why),
+        };
+        let plain = match (&plain.kind, keys) {
+            (Kind::Unknown(u), Some(keys)) => {
+                let with = super::value::Unknown {
+                    id: u.id,
+                    why: u.why.clone(),
+                    ty: u.ty,
+                    succeeded: false,
+                    call: None,
+                    keys: Some(keys),
+                };
+                Value::new(Kind::Unknown(Rc::new(with)))
+            }
+            _ => plain,
+        };
+        plain.tainted(value.taint)
+    }
+
+    /// What an extractor pattern (`Path(id)`, `ApiError::Http(e)`) takes out of something not known.
+    pub(crate) fn extracted(&mut self, value: &Value<'a>, by: &str) -> Value<'a> {
+        let ty = value.as_unknown().and_then(|u| u.ty).and_then(|t| {
+            let outer = t.ty.path.segments.last().map(|n| &**n).unwrap_or_default();
+            (outer == by).then(|| self.element_type(t)).flatten()
+        });
+        let word = Value::text(by);
+        let id = Value::digest_all("extracted", [value, &word]);
+        let why = value.as_unknown().map_or(Why::Other("is a part of something not known"), |u| u.why.clone());
+        match ty {
+            Some(ty) => self.value_of_type(id, why, ty),
+            None => Value::unknown(id, why),
+        }
+        .tainted(value.taint)
+    }
+
+    /// An error as `?` gives it on: converted by the function's own `From`, where there is one for it.
+    pub(crate) fn converted(&mut self, error: Value<'a>) -> Value<'a> {
+        if !matches!(error.kind, Kind::HttpError(_)) {
+            return error;
+        }
+        let function = self.context().function;
+        let info = self.shared.index.function(function);
+        let Some(ret) = &info.function.ret else { return error };
+        let Some(err) = ret.args.get(1) else { return error };
+        let name = self.shared.index.resolve_type(info.scope, info.of_type, err);
+        let crate::rust::index::TypeName::Local(ty) = name else { return error };
+        let from = self.shared.index.trait_methods("From", "from").to_vec();
+        for ix in from {
+            let candidate = self.shared.index.function(ix);
+            let takes =
+                candidate.function.params.first().and_then(|p| p.ty.as_ref()).and_then(|t| t.path.segments.first());
+            if candidate.of_type == Some(ty) && takes.is_some_and(|n| n.starts_with("reqwest")) {
+                let span = candidate.function.name_span;
+                return self.call_fn(ix, vec![error.clone()], span).unwrap_or(error);
+            }
+        }
+        error
+    }
+
+    /// Decides whether something that may not be there is there.
+    pub(crate) fn is_there(&mut self, value: &Value<'a>, at: Span) -> Result<bool, super::machine::Exit<'a>> {
+        if value.as_unknown().is_some_and(|u| u.succeeded) {
+            return Ok(true);
+        }
+        self.decide(value, at, Hint::plain())
+    }
+}
+
+/// No place: for what libraries do inside.
+pub(crate) fn no_place() -> Span {
+    Span::start_of(crate::source::FileId(u32::MAX))
+}
+
+/// The value that holds at one status.
+pub(crate) fn at_status<'a>(value: &Value<'a>, status: u16) -> Option<Value<'a>> {
+    match &value.kind {
+        Kind::Lifted(all) => all.iter().find(|(s, _)| *s == status).map(|(_, v)| v.clone().tainted(value.taint)),
+        _ => Some(value.clone()),
+    }
+}

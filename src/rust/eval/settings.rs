@@ -1,0 +1,153 @@
+//! Settings structs: a chain of fields is looked up as a chain of keys in the settings files of the package.
+
+use std::rc::Rc;
+
+use super::machine::Machine;
+use super::value::{Keys, Kind, Origin, Source, Typed, Unknown, Value, Why};
+use crate::rust::index::{TypeIx, TypeKind, TypeName};
+use crate::rust::ir::Struct;
+
+/// How many structs up a settings struct is looked for in others.
+const UP: usize = 6;
+
+impl<'a> Machine<'a, '_> {
+    /// A field of a settings struct that is read from a file: its value there, or something not known that remembers
+    /// the keys down to here. `None` if it is no settings struct.
+    pub(crate) fn setting(
+        &mut self,
+        base: &Value<'a>,
+        ty: TypeIx,
+        field: &'a str,
+        typed: Typed<'a>,
+        id: u64,
+    ) -> Option<Value<'a>> {
+        let TypeKind::Struct(item) = self.shared.index.ty(ty).kind else { return None };
+        if !is_deserialized(item) {
+            return None;
+        }
+        let keys = match base.as_unknown().and_then(|u| u.keys.clone()) {
+            Some(keys) => {
+                let fields = keys.fields.iter().copied().chain([field]).collect();
+                Rc::new(Keys { root: keys.root, fields })
+            }
+            None => Rc::new(Keys { root: ty, fields: vec![field] }),
+        };
+        if let TypeName::Local(_) = self.type_name(typed) {
+            return Some(open(id, Why::Field(field), typed, keys));
+        }
+        match self.look_up(&keys, ty) {
+            Some(value) => Some(value),
+            None => self.serde_default(item, field, ty).or_else(|| Some(open(id, Why::Field(field), typed, keys))),
+        }
+    }
+
+    fn look_up(&self, keys: &Keys<'a>, owner: TypeIx) -> Option<Value<'a>> {
+        let package = self.shared.index.ty(owner).package;
+        let folder = package.and_then(|p| self.shared.index.packages().get(p)).map_or("", |p| p.folder.as_str());
+        let mut chains = vec![keys.fields.iter().map(|f| f.to_string()).collect::<Vec<_>>()];
+        let mut longest = chains.clone();
+        let mut roots = vec![(keys.root, chains.remove(0))];
+        for _ in 0..UP {
+            roots = roots
+                .iter()
+                .flat_map(|(root, chain)| {
+                    self.holders(*root).into_iter().map(|(holder, name)| {
+                        (holder, [name].into_iter().chain(chain.iter().cloned()).collect::<Vec<_>>())
+                    })
+                })
+                .take(64)
+                .collect();
+            longest.extend(roots.iter().map(|(_, c)| c.clone()));
+        }
+        longest.sort_by_key(|c| std::cmp::Reverse(c.len()));
+        for chain in longest {
+            let mut found = self
+                .shared
+                .settings
+                .iter()
+                .filter(|s| folder.is_empty() || s.path.starts_with(&format!("{folder}/")))
+                .flat_map(|s| &s.values)
+                .filter(|(key, ..)| ends_with(key, &chain));
+            if let (Some((key, text, span)), None) = (found.next(), found.next()) {
+                let origin = Origin { span: *span, from: Source::Setting(key), via: None };
+                let value = match text.trim().parse::<i128>() {
+                    Ok(n) => Value::int(n),
+                    Err(_) => match text.trim().parse::<f64>() {
+                        Ok(x) => Value::new(Kind::Float(x)),
+                        Err(_) if text == "true" || text == "false" => Value::bool(text == "true"),
+                        Err(_) => Value::text(text.clone()),
+                    },
+                };
+                return Some(value.at(Some(origin)));
+            }
+        }
+        None
+    }
+
+    /// The settings structs that hold one of this type, each with the field.
+    fn holders(&self, ty: TypeIx) -> Vec<(TypeIx, String)> {
+        let index = self.shared.index;
+        let package = index.ty(ty).package;
+        let mut out = Vec::new();
+        for holder in index.types() {
+            let info = index.ty(holder);
+            let TypeKind::Struct(item) = info.kind else { continue };
+            if info.package != package || !is_deserialized(item) {
+                continue;
+            }
+            for field in &item.fields {
+                if index.resolve_type(info.scope, Some(holder), &field.ty) == TypeName::Local(ty) {
+                    out.push((holder, field.name.to_string()));
+                }
+            }
+        }
+        out
+    }
+
+    /// `#[serde(default = "function")]`
+    fn serde_default(&mut self, item: &'a Struct, field: &str, ty: TypeIx) -> Option<Value<'a>> {
+        let field = item.fields.iter().find(|f| &*f.name == field)?;
+        let (_, text) = field.attributes.iter().find(|(p, _)| p.segments.last().is_some_and(|s| &**s == "serde"))?;
+        let (_, rest) = text.split_once("default")?;
+        let name = rest.split('"').nth(1)?;
+        let segments = name.split("::").map(crate::rust::ir::Name::from).collect();
+        let scope = self.shared.index.ty(ty).scope;
+        let path = crate::rust::ir::Path { segments };
+        let crate::rust::index::Resolved::Fn(function) = self.shared.index.resolve(scope, Some(ty), &path) else {
+            return None;
+        };
+        let value = self.call_fn(function, Vec::new(), field.span).ok()?;
+        let origin = value.origin.map(|o| Origin { from: Source::Fallback, ..o });
+        Some(value.at(origin))
+    }
+}
+
+fn is_deserialized(item: &Struct) -> bool {
+    item.derives.iter().any(|d| matches!(&**d, "Deserialize" | "Parser" | "Args" | "Envconfig"))
+}
+
+fn open<'a>(id: u64, why: Why<'a>, typed: Typed<'a>, keys: Rc<Keys<'a>>) -> Value<'a> {
+    let unknown = Unknown { id, why, ty: Some(typed), succeeded: false, call: None, keys: Some(keys) };
+    Value::new(Kind::Unknown(Rc::new(unknown)))
+}
+
+/// Whether a key chain ends with these fields; settings write `_`, `-` and capitals as they like.
+fn ends_with(key: &str, chain: &[String]) -> bool {
+    let plain = |s: &str| s.chars().filter(|c| c.is_ascii_alphanumeric()).collect::<String>().to_ascii_lowercase();
+    let parts: Vec<String> = key.split('.').map(plain).collect();
+    chain.len() <= parts.len() && parts.iter().rev().zip(chain.iter().rev()).all(|(a, b)| *a == plain(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_written_in_many_ways() {
+        let chain = |s: &str| s.split('.').map(str::to_owned).collect::<Vec<_>>();
+        assert!(ends_with("upstream.tax.max_retries", &chain("tax.max_retries")));
+        assert!(ends_with("upstream.tax.max-retries", &chain("tax.max_retries")));
+        assert!(ends_with("maxRetries", &chain("max_retries")));
+        assert!(!ends_with("upstream.vat.max_retries", &chain("tax.max_retries")));
+    }
+}

@@ -1,0 +1,150 @@
+//! Watching: a function is run again and again, with the call under test failing in each way, and with it succeeding.
+
+use std::collections::BTreeSet;
+
+use super::episode::Trace;
+use super::goal::{Found, GOOD_STATUSES, Goal, Target, World};
+use super::instances::Instances;
+use super::machine::{Flow, Machine, Purpose, Shared, Stop};
+use super::oracle::{Choice, Oracle};
+use super::reply::{self, Reply};
+use crate::model::{Mode, ModeSet, STATUSES};
+use crate::rust::index::FnIx;
+
+/// Runs for one way of failing.
+const MAX_FORKS: usize = 96;
+
+/// What one run showed.
+#[derive(Debug, Clone)]
+pub(crate) struct Fork<'a> {
+    /// The failures that it stands for.
+    pub(crate) modes: ModeSet,
+    /// The statuses of a good answer that it stands for.
+    pub(crate) good: Vec<u16>,
+    pub(crate) traces: Vec<Trace<'a>>,
+    pub(crate) choices: Vec<Choice>,
+    /// What the function gave back; `None` if it did not come to that.
+    pub(crate) reply: Option<Reply>,
+}
+
+/// What watching one call showed.
+#[derive(Debug)]
+pub(crate) struct Watched<'a> {
+    pub(crate) goal: Goal,
+    pub(crate) target: Option<Target>,
+    pub(crate) failing: Vec<Fork<'a>>,
+    pub(crate) succeeding: Vec<Fork<'a>>,
+    /// Whether the budget ran out somewhere.
+    pub(crate) cut: bool,
+}
+
+/// What a discovery found.
+pub(crate) struct Discovery {
+    pub(crate) found: Vec<Found>,
+    pub(crate) reached: BTreeSet<FnIx>,
+    pub(crate) cut: bool,
+    pub(crate) steps: u64,
+}
+
+/// Finds the calls that leave the program from `root` on.
+pub(crate) fn discover<'a>(shared: &Shared<'a>, instances: &Instances<'a>, root: FnIx) -> Discovery {
+    let mut machine = Machine::new(shared, instances, Purpose::Discover);
+    let before = machine.steps;
+    let result = machine.run(root);
+    let cut = matches!(result, Err(ref exit) if matches!(**exit, Flow::Stop(Stop::Budget)));
+    drop(result);
+    machine.episodes.clear();
+    machine.tidy();
+    let steps = u64::from(before - machine.steps);
+    Discovery { found: std::mem::take(&mut machine.found), reached: machine.reached(), cut, steps }
+}
+
+/// Watches one call, with at most so many steps; those taken are subtracted.
+pub(crate) fn watch<'a>(
+    shared: &Shared<'a>,
+    instances: &Instances<'a>,
+    root: FnIx,
+    found: &Found,
+    steps: &mut u64,
+) -> Watched<'a> {
+    let goal = &found.goal;
+    let worlds: Vec<World> = if goal.http {
+        vec![World::Transport(Mode::Refused), World::Transport(Mode::Timeout), World::Statuses(STATUSES.collect())]
+    } else {
+        vec![World::Opaque]
+    };
+    let mut watched =
+        Watched { goal: goal.clone(), target: None, failing: Vec::new(), succeeding: Vec::new(), cut: false };
+    let mut others_fail = false;
+    for world in worlds {
+        let mut forks = runs(shared, instances, root, goal, &world, others_fail, steps, &mut watched);
+        if forks.is_empty() && !others_fail && watched.failing.is_empty() {
+            others_fail = true;
+            forks = runs(shared, instances, root, goal, &world, others_fail, steps, &mut watched);
+        }
+        watched.failing.extend(forks);
+    }
+    let repeats = watched.failing.iter().any(|f| f.traces.iter().any(|t| t.hits > 1));
+    if repeats {
+        let good = World::Success(GOOD_STATUSES.to_vec());
+        watched.succeeding = runs(shared, instances, root, goal, &good, others_fail, steps, &mut watched);
+    }
+    watched
+}
+
+#[allow(clippy::too_many_arguments, reason = "what is run, and how")]
+fn runs<'a>(
+    shared: &Shared<'a>,
+    instances: &Instances<'a>,
+    root: FnIx,
+    goal: &Goal,
+    world: &World,
+    others_fail: bool,
+    steps: &mut u64,
+    watched: &mut Watched<'a>,
+) -> Vec<Fork<'a>> {
+    let mut forks = Vec::new();
+    let mut script = Vec::new();
+    for _ in 0..MAX_FORKS {
+        if *steps == 0 {
+            watched.cut = true;
+            break;
+        }
+        let mut machine = Machine::new(shared, instances, Purpose::Watch);
+        machine.goal = Some(goal);
+        machine.world = world.clone();
+        machine.others_fail = others_fail;
+        machine.oracle = Oracle::with(script);
+        let before = machine.steps;
+        let result = machine.run(root);
+        machine.close_all();
+        *steps = steps.saturating_sub(u64::from(before - machine.steps));
+        if machine.hits > 0 {
+            if watched.target.is_none() {
+                watched.target = machine.target.clone();
+            }
+            let reply = result.as_ref().ok().and_then(|value| reply::of(value));
+            forks.push(Fork {
+                modes: machine.modes(),
+                good: match &machine.world {
+                    World::Success(all) => all.clone(),
+                    _ => Vec::new(),
+                },
+                traces: std::mem::take(&mut machine.traces),
+                choices: machine.oracle.trail.clone(),
+                reply,
+            });
+        }
+        if matches!(&result, Err(exit) if matches!(**exit, Flow::Stop(Stop::Budget))) {
+            watched.cut = true;
+        }
+        let next = machine.oracle.next();
+        drop(result);
+        machine.tidy();
+        match next {
+            Some(next) => script = next,
+            None => break,
+        }
+    }
+    forks
+}

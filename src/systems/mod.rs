@@ -11,6 +11,7 @@ pub mod mesh;
 mod objects;
 mod retry_on;
 mod settings;
+pub mod sql;
 mod upstreams;
 
 use crate::facts::Facts;
@@ -160,6 +161,7 @@ pub fn all() -> &'static [&'static dyn System] {
         &gateways::envoy::Envoy,
         &mesh::istio::Istio,
         &clients::resilience4j::Resilience4j,
+        &sql::Sql,
         &deploy::kubernetes::Kubernetes,
         &deploy::compose::Compose,
     ]

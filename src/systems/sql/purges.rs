@@ -1,0 +1,243 @@
+//! Statements that purge a store of handled messages or dead letters, and how they choose what goes.
+
+use std::ops::Range;
+
+use sqlparser::ast::{Delete, FromTable, Query, SetExpr, TableFactor, TableWithJoins};
+
+use super::conditions::{self, Says, Verdict};
+use super::lex::{Kind, Token};
+use super::names;
+use super::places::Places;
+use super::read::{self, Reading};
+use super::split::{self, Candidate, Context};
+use super::tables::{Store, Tables};
+use super::victims::{Parts, Scope, factors};
+use crate::facts::Facts;
+use crate::model::{Purge, PurgeBound};
+use crate::source::{SourceFile, Span, Unread};
+
+/// Adds the purges of an SQL script. A statement that cannot be read is unread if it names a store.
+pub fn extract(file: &SourceFile, facts: &mut Facts) {
+    let text = &file.text;
+    if !mentions(text) {
+        return;
+    }
+    let mut tables = Tables::default();
+    split::statements(text, 0..text.len(), |tokens, _| tables.add(text, tokens));
+    let stem = file.path.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or("");
+    let context = Context { runs: split::is_purging(stem), ..Context::default() };
+    for candidate in split::candidates(text, 0, &context) {
+        Extractor { file, tables: &tables, candidate: &candidate, facts }.run();
+    }
+}
+
+/// Whether the text has a word that deletes: a script without one is not split at all.
+fn mentions(text: &str) -> bool {
+    let has = |word: &[u8]| text.as_bytes().windows(word.len()).any(|w| w.eq_ignore_ascii_case(word));
+    has(b"delete") || has(b"truncate")
+}
+
+/// A file whose statements do not run in production, as far as its path tells.
+fn is_trial(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    let name = path.rsplit('/').next().unwrap_or(&path);
+    let words = |s: &str| s.split(|c: char| !c.is_alphanumeric()).map(str::to_string).collect::<Vec<_>>();
+    path.split('/')
+        .flat_map(words)
+        .any(|w| matches!(w.as_str(), "test" | "tests" | "seed" | "seeds" | "testdata" | "spec" | "demo"))
+        || words(name).iter().any(|w| w == "down" || w == "undo" || w == "rollback")
+}
+
+struct Extractor<'e> {
+    file: &'e SourceFile,
+    tables: &'e Tables,
+    candidate: &'e Candidate,
+    facts: &'e mut Facts,
+}
+
+impl Extractor<'_> {
+    fn run(&mut self) {
+        let used: Vec<String> = self.names().map(|t| names::snake(self.candidate.word(t))).collect();
+        if !used.iter().any(|name| self.tables.store(name, &used).is_some()) {
+            return;
+        }
+        let is_truncate =
+            self.candidate.tokens.first().is_some_and(|t| self.candidate.word(t).eq_ignore_ascii_case("TRUNCATE"));
+        if is_truncate {
+            return self.truncate(&used);
+        }
+        match read::read(self.candidate) {
+            Ok(reading) => {
+                let parts = Parts::of(&reading.tree);
+                for delete in &parts.deletes {
+                    self.delete(delete, &parts, &reading, &used);
+                }
+            }
+            Err(problem) => self.unreadable(&problem, &used),
+        }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &Token> {
+        self.candidate.tokens.iter().filter(|t| matches!(t.kind, Kind::Word | Kind::Name))
+    }
+
+    fn span(&self, range: &Range<usize>) -> Span {
+        self.file.span(self.candidate.start + range.start..self.candidate.start + range.end)
+    }
+
+    fn truncate(&mut self, used: &[String]) {
+        let bound = if self.runs() { PurgeBound::Everything } else { PurgeBound::Other };
+        let mut name: Option<&Token> = None;
+        let mut found = Vec::new();
+        for token in
+            self.candidate.tokens.iter().skip(1).chain([&Token { kind: Kind::Mark(b','), range: 0..0, inner: 0..0 }])
+        {
+            match token.kind {
+                Kind::Word | Kind::Name => {
+                    let is_option =
+                        ["TABLE", "ONLY", "IF", "EXISTS", "RESTART", "CONTINUE", "IDENTITY", "CASCADE", "RESTRICT"]
+                            .iter()
+                            .any(|w| self.candidate.word(token).eq_ignore_ascii_case(w));
+                    name = if is_option { name } else { Some(token) };
+                }
+                Kind::Mark(b',') => found.extend(name.take()),
+                _ => {}
+            }
+        }
+        for name in found {
+            let table = self.candidate.word(name).to_string();
+            if self.tables.store(&table, used).is_some() {
+                let place = self.span(&(0..name.range.end));
+                self.facts.purges.push(Purge { table, place, bound, bound_span: None });
+            }
+        }
+    }
+
+    /// Whether a purge of everything is meant to happen again and again.
+    fn runs(&self) -> bool {
+        self.candidate.context.runs && !is_trial(&self.file.path)
+    }
+
+    fn delete(&mut self, delete: &Delete, parts: &Parts<'_>, reading: &Reading, used: &[String]) {
+        let places = Places::new(self.candidate);
+        let Some(place) = places.head(delete.delete_token.0.span.start) else { return };
+        for target in targets(delete) {
+            let Some(table) = self.base(&target, delete, parts) else { continue };
+            let Some(store) = self.tables.store(&table, used) else { continue };
+            let (bound, bound_span) = self.bound(&table, store, delete, parts, reading, &places);
+            let place = self.span(&place);
+            self.facts.purges.push(Purge { table, place, bound, bound_span });
+        }
+    }
+
+    /// The table behind a name: an alias, or a common table that picks from it.
+    fn base(&self, name: &str, delete: &Delete, parts: &Parts<'_>) -> Option<String> {
+        let mut name = name.to_string();
+        for factor in all_factors(delete) {
+            if let TableFactor::Table { name: table, alias: Some(alias), .. } = factor
+                && names::snake(&alias.name.value) == names::snake(&name)
+            {
+                name = table.to_string();
+            }
+        }
+        for _ in 0..8 {
+            match parts.ctes.get(&names::snake(&name)) {
+                Some(query) => name = first_table(query)?,
+                None => return Some(name),
+            }
+        }
+        None
+    }
+
+    fn bound(
+        &self,
+        table: &str,
+        store: Store,
+        delete: &Delete,
+        parts: &Parts<'_>,
+        reading: &Reading,
+        places: &Places<'_>,
+    ) -> (PurgeBound, Option<Span>) {
+        let scope = Scope::new(self.tables, table.to_string(), &parts.ctes, &parts.ranks);
+        let asked = scope.sources(from(delete));
+        let using = scope.sources(delete.using.as_deref().unwrap_or_default());
+        let mut says: Vec<Says> = asked.says.into_iter().chain(using.says).collect();
+        says.extend(delete.selection.iter().flat_map(|e| conditions::all(e, &scope)));
+        let context = &self.candidate.context;
+        let is_limited = delete.limit.is_some()
+            || reading.bound.is_some()
+            || context.row_count.is_some()
+            || asked.is_limited
+            || using.is_limited;
+        let is_ordered = !delete.order_by.is_empty() || asked.is_ordered || using.is_ordered;
+        let verdict = conditions::verdict(&says, is_limited, is_ordered);
+        let guard = context.guards.iter().find(|(counted, _)| *counted == names::snake(table)).map(|(_, place)| place);
+        let is_silent = says.iter().any(|s| matches!(s, Says::Key | Says::Duplicates | Says::Unclear));
+        match verdict {
+            Verdict::Age => (PurgeBound::Age, None),
+            Verdict::Count => {
+                let count = reading.bound.clone().or_else(|| places.count()).map(|r| self.span(&r));
+                (PurgeBound::Count, count.or(context.row_count.as_ref().map(|r| self.file.span(r.clone()))))
+            }
+            _ if !is_silent && guard.is_some() => (PurgeBound::Count, guard.map(|r| self.file.span(r.clone()))),
+            // A dead letter that was dealt with can go.
+            Verdict::Status(_) if store == Store::DeadLetters => (PurgeBound::Other, None),
+            Verdict::Status(span) => (PurgeBound::Status, places.range(span).map(|r| self.span(&r))),
+            Verdict::Everything if self.runs() || says.contains(&Says::New) => (PurgeBound::Everything, None),
+            Verdict::Everything | Verdict::Other => (PurgeBound::Other, None),
+        }
+    }
+
+    /// A statement that no dialect reads: of a cursor it deletes the record at hand; else it is listed.
+    fn unreadable(&mut self, problem: &str, used: &[String]) {
+        let places = Places::new(self.candidate);
+        let is = |t: &Token, word: &str| t.kind == Kind::Word && self.candidate.word(t).eq_ignore_ascii_case(word);
+        let tokens = &self.candidate.tokens;
+        let Some(at) = tokens.iter().position(|t| is(t, "DELETE")) else { return };
+        let head = tokens.get(at).map_or(0, |t| t.range.start)..places.name_end(at);
+        let table =
+            self.candidate.sql.get(head.clone()).and_then(|s| s.split_whitespace().last()).unwrap_or("").to_string();
+        let is_common = is(&tokens[0], "WITH"); // There is a DELETE among the tokens, so there is a first one.
+        if self.tables.store(&table, used).is_none() && !is_common {
+            return;
+        }
+        let span = self.span(&head);
+        if tokens.windows(2).any(|w| matches!(w, [a, b] if is(a, "CURRENT") && is(b, "OF"))) {
+            self.facts.purges.push(Purge { table, place: span, bound: PurgeBound::Other, bound_span: None });
+            return;
+        }
+        let reason = format!("the purge of {table} cannot be read: {problem}");
+        self.facts.unread.push(Unread { path: self.file.path.clone(), span: Some(span), reason });
+    }
+}
+
+fn from(delete: &Delete) -> &[TableWithJoins] {
+    let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
+    from
+}
+
+fn all_factors(delete: &Delete) -> impl Iterator<Item = &TableFactor> {
+    from(delete).iter().chain(delete.using.as_deref().unwrap_or_default()).flat_map(factors)
+}
+
+/// The names of what is deleted from.
+fn targets(delete: &Delete) -> Vec<String> {
+    if !delete.tables.is_empty() {
+        return delete.tables.iter().map(|name| name.to_string().trim_end_matches(".*").to_string()).collect();
+    }
+    let tables = from(delete).iter().filter_map(|f| match &f.relation {
+        TableFactor::Table { name, .. } => Some(name.to_string()),
+        _ => None,
+    });
+    tables.collect()
+}
+
+/// The first table that a query picks from.
+fn first_table(query: &Query) -> Option<String> {
+    let SetExpr::Select(select) = &*query.body else { return None };
+    match &select.from.first()?.relation {
+        TableFactor::Table { name, .. } => Some(name.to_string()),
+        TableFactor::Derived { subquery, .. } => first_table(subquery),
+        _ => None,
+    }
+}

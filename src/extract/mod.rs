@@ -1,5 +1,7 @@
 //! The fourth stage: units to facts, in parallel. A unit's facts depend on the unit alone.
 
+mod flatten;
+
 use rayon::prelude::*;
 
 use crate::config::Config;
@@ -59,6 +61,7 @@ fn extract_settings(files: &[&SourceFile], config: &Config) -> Facts {
         if cargo::is_manifest(&file.path) {
             cargo::extract(file, parsed, &mut facts);
         }
+        facts.settings.extend(flatten::flatten(file, parsed));
         facts.unread.extend(parsed.errors.iter().map(|error| unread(file, error)));
     }
     facts

@@ -149,6 +149,20 @@ fn deep_rust_is_told() {
 }
 
 #[test]
+fn deep_sql_is_read_or_told() {
+    let purge = "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox ORDER BY id LIMIT 100);\n";
+    for depth in [1_000, DEPTH, 10 * DEPTH] {
+        let (open, close) = ("(".repeat(depth), ")".repeat(depth));
+        let deep = format!("{purge}DELETE FROM inbox WHERE id = {open}1{close};\n{purge}");
+        let output = Folder::with("a.sql", deep).check();
+        let lines: Vec<_> =
+            output.json()["findings"].as_array().unwrap().iter().map(|f| f["location"]["line"].clone()).collect();
+        assert!(output.code() < 2 && lines.contains(&1.into()) && lines.contains(&3.into()), "{}", output.stdout);
+        assert_eq!(output.unread_files(), ["a.sql"]);
+    }
+}
+
+#[test]
 fn long_rust_chains_end_one_way_or_the_other() {
     for body in [
         format!("let x = 1{};", " + 1".repeat(DEPTH)),

@@ -10,6 +10,7 @@ use crate::rust::cargo;
 use crate::rust::lower::lower;
 use crate::source::{SourceFile, Span, Unread};
 use crate::syntax::{self, Parsed, Syntax, SyntaxError};
+use crate::systems::sql::purges;
 use crate::systems::{self, Part, Unit};
 
 /// Larger Rust files are generated: their trees would take some 300 bytes of memory for each byte of text.
@@ -34,8 +35,10 @@ pub fn extract(files: &[SourceFile], config: &Config) -> Facts {
 }
 
 fn extract_unit(files: &[&SourceFile], config: &Config) -> Facts {
+    let syntax = |file: &SourceFile| Syntax::of_path(&file.path);
     match files {
-        [file] if Syntax::of_path(&file.path) == Some(Syntax::Rust) => extract_rust(file, config),
+        [file] if syntax(file) == Some(Syntax::Rust) => extract_rust(file, config),
+        [file] if syntax(file) == Some(Syntax::Sql) => extract_sql(file),
         _ => extract_settings(files, config),
     }
 }
@@ -50,6 +53,12 @@ fn extract_rust(file: &SourceFile, config: &Config) -> Facts {
         Ok(module) => Facts { modules: vec![module], ..Facts::default() },
         Err(error) => Facts { unread: vec![unread(file, &error)], ..Facts::default() },
     }
+}
+
+fn extract_sql(file: &SourceFile) -> Facts {
+    let mut facts = Facts::default();
+    purges::extract(file, &mut facts);
+    facts
 }
 
 fn extract_settings(files: &[&SourceFile], config: &Config) -> Facts {

@@ -10,6 +10,7 @@ pub mod commands;
 pub mod config;
 pub mod extract;
 pub mod facts;
+pub mod graph;
 pub mod model;
 pub mod report;
 pub mod rules;
@@ -29,8 +30,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use config::Config;
-use model::Model;
 use run::Run;
+use rust::reading::CodeReading;
 use source::discover::{Missing, Paths, discover};
 use source::read::read;
 use source::{Sources, Unread};
@@ -90,14 +91,8 @@ fn stages(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
     let texts = read(&discovered.files, &|_| true);
     let mut facts = extract::extract(&texts.files, config);
     let unread = in_order([discovered.unread, texts.unread, std::mem::take(&mut facts.unread)]);
-    let model = Model {
-        max_amplification: config.max_amplification,
-        layers: facts.layers,
-        purges: facts.purges,
-        unresolved: facts.unresolved,
-        ..Model::default()
-    };
     let sources: Sources = texts.files.into_iter().chain(config.source.as_deref().cloned()).collect();
+    let model = graph::link(facts, CodeReading::default(), &sources, config);
     let findings = config::apply_levels(rules::check(&model), config, &sources);
     Ok(Run { sources, model, findings, unread, files: discovered.files.len() })
 }

@@ -1,0 +1,74 @@
+//! Clients' settings: they sit on the hops of the component that reads them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::draft::Draft;
+use super::hosts::Part;
+use super::owners::Owners;
+use crate::model::{ComponentIx, ComponentKind, LayerIx, LayerKind, Scope};
+
+/// Puts the settings of all clients on their hops.
+pub(super) fn add_layers(draft: &mut Draft<'_>, owners: &Owners) {
+    // Base settings and profiles that speak of one client are alternatives: they share its id.
+    let mut groups: BTreeMap<(ComponentIx, ComponentIx), BTreeMap<Arc<str>, Vec<LayerIx>>> = BTreeMap::new();
+    for ix in draft.layer_ixs() {
+        let Some(layer) = draft.layer(ix).cloned() else { continue };
+        let Scope::Client { to } = &layer.scope else { continue };
+        let of = owners_of(draft, owners, ix);
+        if to.is_none() && matches!(layer.kind, LayerKind::Queue | LayerKind::Job) {
+            repeat_all(draft, ix, &of);
+            continue;
+        }
+        for owner in of {
+            let targets = match to {
+                Some(host) => {
+                    let namespace = draft.hosts.part(owner).and_then(|p| p.namespace.clone());
+                    let host =
+                        crate::model::HostRef { namespace: host.namespace.clone().or(namespace), ..host.clone() };
+                    draft.hosts.resolve(&host).components
+                }
+                None => vec![draft.unknown_target(&layer.name, layer.opens, "its settings name no host".to_owned())],
+            };
+            for target in targets {
+                groups.entry((owner, target)).or_default().entry(layer.id.clone()).or_default().push(ix);
+            }
+        }
+    }
+    for ((owner, target), by_id) in groups {
+        let groups: Vec<Vec<LayerIx>> = by_id.into_values().collect();
+        if !draft.has_hop(owner, target) {
+            let place = groups.iter().flatten().next().and_then(|ix| draft.layer(*ix)).map(|l| l.opens);
+            let hop = draft.new_hop(owner, target, place);
+            draft.add_hop(hop);
+        }
+        draft.put_on(&groups, |h| h.from == owner && h.to == target);
+    }
+}
+
+fn owners_of(draft: &mut Draft<'_>, owners: &Owners, ix: LayerIx) -> Vec<ComponentIx> {
+    let Some(layer) = draft.layer(ix).cloned() else { return Vec::new() };
+    match &layer.component {
+        Some(name) => {
+            let known = draft.hosts.all_named(name);
+            if known.is_empty() { vec![draft.hosts.add(Part::new(name, ComponentKind::Service, None))] } else { known }
+        }
+        None => {
+            let path = draft.sources.get(layer.place.file).map_or_else(String::new, |f| f.path.to_string());
+            owners.of_file(&path, &mut draft.hosts)
+        }
+    }
+}
+
+/// A redelivery or a rerun repeats whatever its component does.
+fn repeat_all(draft: &mut Draft<'_>, ix: LayerIx, owners: &[ComponentIx]) {
+    for owner in owners {
+        if !draft.hops.iter().any(|h| h.from == *owner) {
+            let Some((name, opens)) = draft.layer(ix).map(|l| (l.name.clone(), l.opens)) else { continue };
+            let to = draft.unknown_target(&name, opens, "nothing shows what its component calls".to_owned());
+            let hop = draft.new_hop(*owner, to, Some(opens));
+            draft.add_hop(hop);
+        }
+        draft.put_on(&[vec![ix]], |h| h.from == *owner);
+    }
+}

@@ -1,0 +1,153 @@
+//! The model in the making: components, layers by number, hops.
+
+use std::collections::BTreeSet;
+
+use super::hosts::{Hosts, Part};
+use super::products::Product;
+use crate::model::{ComponentIx, ComponentKind, Hop, Layer, LayerIx, LayerKind, LayerUse, ModeSet, Scope, Unresolved};
+use crate::source::{Sources, Span};
+
+/// So many combinations of alternatives are told apart on one hop; beyond, each takes its worst.
+const MAX_ALTERNATIVES: usize = 64;
+
+/// The model in the making. Layers are numbered as they came; sorting them by place comes last.
+#[derive(Debug)]
+pub(super) struct Draft<'a> {
+    pub(super) hosts: Hosts,
+    pub(super) sources: &'a Sources,
+    pub(super) layers: Vec<Layer>,
+    pub(super) hops: Vec<Hop>,
+    pub(super) unresolved: Vec<Unresolved>,
+}
+
+impl Draft<'_> {
+    /// The numbers of all layers.
+    pub(super) fn layer_ixs(&self) -> impl Iterator<Item = LayerIx> + use<> {
+        (0..self.layers.len() as u32).map(LayerIx)
+    }
+
+    /// A layer.
+    pub(super) fn layer(&self, ix: LayerIx) -> Option<&Layer> {
+        self.layers.get(ix.0 as usize)
+    }
+
+    /// A hop without layers that a request can cause.
+    pub(super) fn new_hop(&self, from: ComponentIx, to: ComponentIx, place: Option<Span>) -> Hop {
+        Hop { from, to, layers: Vec::new(), place, on_request: true, answers: Vec::new(), grpc: false }
+    }
+
+    /// Adds a hop, once.
+    pub(super) fn add_hop(&mut self, hop: Hop) {
+        let key = |h: &Hop| (h.from, h.to, h.on_request, h.grpc);
+        let same = |h: &&Hop| key(h) == key(&hop) && h.layers == hop.layers && h.answers == hop.answers;
+        if !self.hops.iter().any(|h| same(&h)) {
+            self.hops.push(hop);
+        }
+    }
+
+    /// Whether there is a hop.
+    pub(super) fn has_hop(&self, from: ComponentIx, to: ComponentIx) -> bool {
+        self.hops.iter().any(|h| h.from == from && h.to == to)
+    }
+
+    /// Marks the hops between two components as gRPC.
+    pub(super) fn mark_grpc(&mut self, from: ComponentIx, to: ComponentIx, grpc: bool) {
+        self.hops.iter_mut().filter(|h| h.from == from && h.to == to).for_each(|h| h.grpc |= grpc);
+    }
+
+    /// Layers of settings as they work on a hop.
+    pub(super) fn uses(&self, layers: &[LayerIx]) -> Vec<LayerUse> {
+        let modes = |layer: &Layer| match layer.copies {
+            true => ModeSet::all(),
+            false => layer.retries.yes.union(layer.retries.unknown),
+        };
+        layers.iter().filter_map(|ix| Some(LayerUse { layer: *ix, modes: modes(self.layer(*ix)?) })).collect()
+    }
+
+    /// A leaf for what a layer or a call of unknown target reaches, and the reason among what is not resolved.
+    pub(super) fn unknown_target(&mut self, of: &str, span: Span, reason: String) -> ComponentIx {
+        let name = format!("the host behind {of}");
+        self.unresolved.push(Unresolved { span, what: name.clone(), reason });
+        let known = self.hosts.iter().find(|(_, p)| p.kind == ComponentKind::Host && p.name == name).map(|(ix, _)| ix);
+        known.unwrap_or_else(|| self.hosts.add(Part::new(&name, ComponentKind::Host, Some(span))))
+    }
+
+    /// Puts layers on all hops that `test` picks. Each group holds alternatives: a hop takes one of each group, and
+    /// there is one hop for each choice.
+    pub(super) fn put_on(&mut self, groups: &[Vec<LayerIx>], test: impl Fn(&Hop) -> bool) {
+        let choices = self.choices(groups);
+        let (picked, mut hops): (Vec<Hop>, Vec<Hop>) = std::mem::take(&mut self.hops).into_iter().partition(test);
+        for hop in picked {
+            for choice in &choices {
+                let mut hop = hop.clone();
+                choice.iter().for_each(|layer| self.insert(&mut hop, *layer));
+                hops.push(hop);
+            }
+        }
+        self.hops = hops;
+    }
+
+    fn choices(&self, groups: &[Vec<LayerIx>]) -> Vec<Vec<LayerIx>> {
+        let many = groups.iter().fold(1usize, |n, g| n.saturating_mul(g.len())) > MAX_ALTERNATIVES;
+        groups.iter().fold(vec![Vec::new()], |choices, group| {
+            let worst =
+                group.iter().copied().max_by_key(|ix| (self.layer(*ix).map(Product::of), std::cmp::Reverse(*ix)));
+            let group: Vec<LayerIx> = if many { worst.into_iter().collect() } else { group.clone() };
+            let longer = |choice: &Vec<LayerIx>| {
+                let choice = choice.clone();
+                group.iter().map(move |ix| [choice.as_slice(), &[*ix]].concat()).collect::<Vec<_>>()
+            };
+            choices.iter().flat_map(longer).collect()
+        })
+    }
+
+    /// Puts a layer where its kind stands: outermost queues and jobs, then code, clients, proxies. Once.
+    fn insert(&self, hop: &mut Hop, layer: LayerIx) {
+        let depth = |ix: LayerIx| self.layer(ix).map_or(0, |l| l.kind.depth());
+        if hop.layers.iter().any(|l| l.layer == layer) {
+            return;
+        }
+        let at = hop.layers.iter().rposition(|l| depth(l.layer) <= depth(layer)).map_or(0, |at| at + 1);
+        hop.layers.splice(at..at, self.uses(&[layer]));
+    }
+
+    /// The components that have a sidecar of a mesh, as far as anybody can tell: all but gateways.
+    pub(super) fn in_mesh(&self, ix: ComponentIx) -> bool {
+        self.hosts.part(ix).is_some_and(|p| p.kind != ComponentKind::Gateway)
+    }
+
+    /// Takes out the defaults of a mesh that apply to nothing.
+    pub(super) fn drop_idle_defaults(&mut self) {
+        let used: BTreeSet<LayerIx> = self.hops.iter().flat_map(|h| h.layers.iter().map(|l| l.layer)).collect();
+        let idle = |ix: LayerIx, l: &Layer| {
+            matches!(l.scope, Scope::Hops { fallback: true, .. }) && l.kind == LayerKind::Mesh && !used.contains(&ix)
+        };
+        let kept: Vec<LayerIx> =
+            self.layer_ixs().zip(&self.layers).filter(|(ix, l)| !idle(*ix, l)).map(|(ix, _)| ix).collect();
+        self.renumber(&kept);
+    }
+
+    /// Sorts the layers by place.
+    pub(super) fn sort_layers(&mut self) {
+        let mut order: Vec<LayerIx> = self.layer_ixs().collect();
+        order.sort_by_key(|ix| self.layer(*ix).map(|l| (l.place, l.id.clone())));
+        self.renumber(&order);
+    }
+
+    /// Keeps these layers, in this order.
+    fn renumber(&mut self, kept: &[LayerIx]) {
+        let mut new: Vec<Option<LayerIx>> = vec![None; self.layers.len()];
+        for (number, old) in kept.iter().enumerate() {
+            if let Some(slot) = new.get_mut(old.0 as usize) {
+                *slot = Some(LayerIx(number as u32));
+            }
+        }
+        self.layers = kept.iter().filter_map(|ix| self.layer(*ix).cloned()).collect();
+        for hop in &mut self.hops {
+            hop.layers = std::mem::take(&mut hop.layers)
+                .into_iter()
+                .filter_map(|l| Some(LayerUse { layer: new.get(l.layer.0 as usize).copied().flatten()?, ..l }))
+                .collect();
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Gateways: which component a gateway's settings speak of, and the hops that its routes make.
+
+use std::collections::BTreeMap;
+
+use super::draft::Draft;
+use super::hosts::{Hosts, Part};
+use super::names::{image_name, lies_in};
+use crate::facts::RouteFact;
+use crate::model::{ComponentIx, ComponentKind, GatewayName, HostRef, LayerIx, Scope};
+use crate::source::{FileId, Sources};
+
+/// The gateways by what their settings call them.
+#[derive(Debug, Default)]
+pub(super) struct Gateways {
+    named: BTreeMap<String, ComponentIx>,
+    of_files: BTreeMap<(&'static str, FileId), ComponentIx>,
+}
+
+impl Gateways {
+    /// Finds the gateways of all layers and routes, or makes them.
+    pub(super) fn new(draft: &mut Draft<'_>, routes: &[RouteFact]) -> Self {
+        let mut uses: Vec<(GatewayName, Vec<HostRef>)> =
+            routes.iter().map(|r| (r.from.clone(), r.to.clone())).collect();
+        for layer in &draft.layers {
+            if let Scope::Hops { from, to, .. } = &layer.scope {
+                uses.extend(from.gateways.iter().map(|g| (g.clone(), to.clone())));
+            }
+        }
+        let mut gateways = Self::default();
+        gateways.find_named(&uses, &mut draft.hosts);
+        gateways.find_of_files(&uses, &mut draft.hosts, draft.sources);
+        gateways
+    }
+
+    /// The component of a gateway.
+    pub(super) fn of(&self, name: &GatewayName) -> Option<ComponentIx> {
+        match name {
+            GatewayName::Named(name) => self.named.get(name).copied(),
+            GatewayName::OfFile { file, system } => self.of_files.get(&(*system, *file)).copied(),
+        }
+    }
+
+    fn find_named(&mut self, uses: &[(GatewayName, Vec<HostRef>)], hosts: &mut Hosts) {
+        let mut targets: BTreeMap<&str, Vec<ComponentIx>> = BTreeMap::new();
+        for (gateway, to) in uses {
+            if let GatewayName::Named(name) = gateway {
+                let reached = to.iter().flat_map(|host| hosts.resolve(host).components);
+                targets.entry(name).or_default().extend(reached);
+            }
+        }
+        for (name, reached) in targets {
+            // A route named as the service that it leads to is not that service.
+            let component = hosts.named(name).filter(|ix| !reached.contains(ix));
+            let ix = component.unwrap_or_else(|| hosts.add(Part::new(name, ComponentKind::Gateway, None)));
+            make_gateway(ix, hosts);
+            self.named.insert(name.to_owned(), ix);
+        }
+    }
+
+    fn find_of_files(&mut self, uses: &[(GatewayName, Vec<HostRef>)], hosts: &mut Hosts, sources: &Sources) {
+        let keys: std::collections::BTreeSet<(&'static str, FileId)> = uses
+            .iter()
+            .filter_map(|(gateway, _)| match gateway {
+                GatewayName::OfFile { file, system } => Some((*system, *file)),
+                GatewayName::Named(_) => None,
+            })
+            .collect();
+        for &(system, file) in &keys {
+            let path = sources.get(file).map_or("", |f| &f.path);
+            let known = mounting(path, system, hosts).or_else(|| running(system, hosts));
+            let ix = known.unwrap_or_else(|| {
+                let alone = keys.iter().filter(|(other, _)| *other == system).count() == 1;
+                let name = if alone { system.to_owned() } else { format!("{system} ({path})") };
+                hosts.add(Part::new(&name, ComponentKind::Gateway, None))
+            });
+            make_gateway(ix, hosts);
+            self.of_files.insert((system, file), ix);
+        }
+    }
+}
+
+/// The component that mounts a file; of several the one whose image runs the system.
+fn mounting(path: &str, system: &str, hosts: &Hosts) -> Option<ComponentIx> {
+    let mounting: Vec<(ComponentIx, &Part)> =
+        hosts.iter().filter(|(_, p)| !path.is_empty() && p.mounts.iter().any(|m| lies_in(path, m))).collect();
+    let running: Vec<&(ComponentIx, &Part)> = mounting.iter().filter(|(_, p)| runs(p, system)).collect();
+    match (mounting.as_slice(), running.as_slice()) {
+        ([only], _) => Some(only.0),
+        (_, [only]) => Some(only.0),
+        _ => None,
+    }
+}
+
+/// The only component whose image runs a system.
+fn running(system: &str, hosts: &Hosts) -> Option<ComponentIx> {
+    let mut all = hosts.iter().filter(|(_, p)| runs(p, system));
+    let first = all.next()?;
+    all.next().is_none().then_some(first.0)
+}
+
+fn runs(part: &Part, system: &str) -> bool {
+    part.images.iter().any(|image| image_name(image).contains(system))
+}
+
+fn make_gateway(ix: ComponentIx, hosts: &mut Hosts) {
+    if let Some(part) = hosts.part_mut(ix) {
+        part.kind = ComponentKind::Gateway;
+    }
+}
+
+/// One hop for each layer of a gateway and each of its upstreams: routes are alternatives.
+pub(super) fn add_layers(draft: &mut Draft<'_>, gateways: &Gateways) {
+    for ix in draft.layer_ixs() {
+        let Some(Scope::Hops { from, to, fallback: false }) = draft.layer(ix).map(|l| l.scope.clone()) else {
+            continue;
+        };
+        for gateway in from.gateways.iter().filter_map(|g| gateways.of(g)) {
+            for host in &to {
+                add_hop(draft, gateway, host, Some(ix), false);
+            }
+        }
+    }
+}
+
+/// Routes without a layer.
+pub(super) fn add_routes(draft: &mut Draft<'_>, gateways: &Gateways, routes: &[RouteFact]) {
+    for route in routes {
+        let Some(gateway) = gateways.of(&route.from) else { continue };
+        for host in &route.to {
+            add_hop(draft, gateway, host, None, route.grpc);
+        }
+    }
+}
+
+fn add_hop(draft: &mut Draft<'_>, gateway: ComponentIx, host: &HostRef, layer: Option<LayerIx>, grpc: bool) {
+    let found = draft.hosts.resolve(host);
+    for to in found.components {
+        match layer {
+            Some(layer) => {
+                let hop = draft.new_hop(gateway, to, Some(host.span));
+                let hop = crate::model::Hop { layers: draft.uses(&[layer]), grpc: found.grpc, ..hop };
+                draft.add_hop(hop);
+            }
+            None if draft.has_hop(gateway, to) => draft.mark_grpc(gateway, to, grpc),
+            None => {
+                let hop = draft.new_hop(gateway, to, Some(host.span));
+                draft.add_hop(crate::model::Hop { grpc: grpc || found.grpc, ..hop });
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Who is who: the components of the model, and the host names that lead to them.
+
+use std::collections::BTreeMap;
+
+use super::names::{ServiceName, spelled};
+use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, ServiceFact};
+use crate::model::{Component, ComponentIx, ComponentKind, HostRef};
+use crate::source::Span;
+
+/// How many names may stand for one another in a row.
+const MAX_ALIASES: usize = 16;
+
+/// A component in the making.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    /// The name; made unique at the end.
+    pub(super) name: String,
+    /// The namespace or project.
+    pub(super) namespace: Option<String>,
+    /// What it is.
+    pub(super) kind: ComponentKind,
+    /// Where it is declared.
+    pub(super) place: Option<Span>,
+    /// Whether a manifest or the configuration declares it, not only a package, a route or a call.
+    pub(super) declared: bool,
+    /// Names by which it is called without a Service in between, lower case.
+    pub(super) hosts: Vec<String>,
+    /// The labels of its pods, for each manifest.
+    pub(super) labels: Vec<Vec<(String, String)>>,
+    /// Its images.
+    pub(super) images: Vec<String>,
+    /// The folders it is built from.
+    pub(super) builds: Vec<String>,
+    /// Its environment: of several values of one name each may hold.
+    pub(super) env: Vec<EnvFact>,
+    /// Files that are mounted into it.
+    pub(super) mounts: Vec<String>,
+}
+
+/// What a host name leads to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The components: alternatives.
+    pub(super) components: Vec<ComponentIx>,
+    /// Whether the name stands for a port that carries gRPC.
+    pub(super) grpc: bool,
+}
+
+/// All components and the names that lead to them.
+#[derive(Debug, Default)]
+pub(super) struct Hosts {
+    parts: Vec<Part>,
+    services: Vec<ServiceFact>,
+}
+
+impl Hosts {
+    /// The components that manifests declare. What several files declare under one name (base and overlay, Compose
+    /// and Kubernetes) is one component.
+    pub(super) fn new(components: Vec<ComponentFact>, services: Vec<ServiceFact>) -> Self {
+        let mut hosts = Self { parts: Vec::new(), services };
+        let (named, plain): (Vec<_>, Vec<_>) = components.into_iter().partition(|c| c.namespace.is_some());
+        for fact in named.into_iter().chain(plain) {
+            let kind = match fact.kind {
+                ComponentFactKind::Service => ComponentKind::Service,
+                ComponentFactKind::Job => ComponentKind::Job,
+            };
+            let same = |p: &&Part| p.name == fact.name && p.kind == kind;
+            let candidates: Vec<&Part> = hosts.parts.iter().filter(same).collect();
+            let exact = candidates.iter().position(|p| p.namespace == fact.namespace);
+            let chosen = match (exact, candidates.as_slice()) {
+                (Some(at), _) => candidates.get(at).copied(),
+                (None, [only]) if fact.namespace.is_none() => Some(*only),
+                _ => None,
+            };
+            let at = chosen.and_then(|c| hosts.parts.iter().position(|p| std::ptr::eq(p, c)));
+            let at = at.unwrap_or_else(|| {
+                hosts.parts.push(Part { declared: true, ..Part::new(&fact.name, kind, Some(fact.span)) });
+                hosts.parts.len() - 1
+            });
+            if let Some(part) = hosts.parts.get_mut(at) {
+                part.add(fact);
+            }
+        }
+        hosts
+    }
+
+    /// Adds a component.
+    pub(super) fn add(&mut self, part: Part) -> ComponentIx {
+        self.parts.push(part);
+        ComponentIx(self.parts.len() as u32 - 1)
+    }
+
+    /// A component.
+    pub(super) fn part(&self, ix: ComponentIx) -> Option<&Part> {
+        self.parts.get(ix.0 as usize)
+    }
+
+    /// A component, to change it.
+    pub(super) fn part_mut(&mut self, ix: ComponentIx) -> Option<&mut Part> {
+        self.parts.get_mut(ix.0 as usize)
+    }
+
+    /// All components.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ComponentIx, &Part)> {
+        (0..).map(ComponentIx).zip(&self.parts)
+    }
+
+    /// The components with this name that are more than a host's name.
+    pub(super) fn all_named(&self, name: &str) -> Vec<ComponentIx> {
+        let is = |p: &Part| !matches!(p.kind, ComponentKind::Host | ComponentKind::Outside);
+        self.iter().filter(|(_, p)| is(p) && spelled(&p.name) == spelled(name)).map(|(ix, _)| ix).collect()
+    }
+
+    /// The component with this name, if it is the only one.
+    pub(super) fn named(&self, name: &str) -> Option<ComponentIx> {
+        match self.all_named(name).as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// The components behind a host; one that nobody knows becomes a leaf.
+    pub(super) fn resolve(&mut self, host: &HostRef) -> Found {
+        let found = self.find(&host.name, host.namespace.as_deref(), MAX_ALIASES);
+        if !found.components.is_empty() {
+            return found;
+        }
+        let leaf = self.leaf(&host.name, host.namespace.as_deref(), host.span);
+        Found { components: vec![leaf], grpc: found.grpc }
+    }
+
+    fn leaf(&mut self, host: &str, namespace: Option<&str>, span: Span) -> ComponentIx {
+        let external = self.external(host, namespace, MAX_ALIASES);
+        let written = external.as_deref().unwrap_or(host);
+        let name = ServiceName::parse(written).filter(|n| n.sure);
+        let mut part = Part::new(written, ComponentKind::Host, Some(span));
+        part.namespace = name.and_then(|n| n.namespace.or(namespace)).map(str::to_owned);
+        part.hosts = vec![written.to_owned()];
+        part.hosts.extend(name.map(|n| n.name.to_owned()));
+        part.hosts.dedup();
+        self.add(part)
+    }
+
+    /// What a Service of the type ExternalName stands for.
+    fn external(&self, host: &str, namespace: Option<&str>, depth: usize) -> Option<String> {
+        let service = self.service(host, namespace).into_iter().find(|s| s.external.is_some())?;
+        let target = service.external.as_deref()?.trim_end_matches('.').to_lowercase();
+        let further = (depth > 0).then(|| self.external(&target, service.namespace.as_deref(), depth - 1)).flatten();
+        Some(further.unwrap_or(target))
+    }
+
+    fn find(&self, host: &str, namespace: Option<&str>, depth: usize) -> Found {
+        let literal = self.nearest(namespace, |p| p.hosts.iter().any(|h| h == host));
+        let services = self.service(host, namespace);
+        let grpc = services.iter().any(|s| s.grpc);
+        let mut components: Vec<ComponentIx> = services.iter().flat_map(|s| self.behind(s, depth)).collect();
+        if components.is_empty() {
+            components = literal;
+        }
+        if let (true, Some(name)) = (components.is_empty(), ServiceName::parse(host)) {
+            let (namespace, known) = (name.namespace.or(namespace), name.sure || name.namespace.is_none());
+            let called = |p: &Part| {
+                let fits = known || p.namespace.as_deref() == namespace;
+                fits && (p.name.to_lowercase() == name.name
+                    || p.kind == ComponentKind::Host && is_leaf_of(p, name.name))
+            };
+            components = self.nearest(namespace, called);
+        }
+        components.sort_unstable();
+        components.dedup();
+        Found { components, grpc }
+    }
+
+    /// The Services of a name. A short name is looked up in its own namespace; where a namespace is not known, any fits.
+    fn service(&self, host: &str, namespace: Option<&str>) -> Vec<&ServiceFact> {
+        let Some(name) = ServiceName::parse(host) else { return Vec::new() };
+        let wanted = name.namespace.or(namespace);
+        let called = self.services.iter().filter(|s| s.name.to_lowercase() == name.name);
+        let (exact, open): (Vec<_>, Vec<_>) =
+            called.partition(|s| s.namespace.is_some() && s.namespace.as_deref() == wanted);
+        if !exact.is_empty() || !name.sure {
+            return exact;
+        }
+        open.into_iter().filter(|s| s.namespace.is_none() || wanted.is_none()).collect()
+    }
+
+    /// The components whose labels a Service selects.
+    fn behind(&self, service: &ServiceFact, depth: usize) -> Vec<ComponentIx> {
+        if let Some(external) = &service.external {
+            let target = external.trim_end_matches('.').to_lowercase();
+            let known = depth > 0 && target != service.name;
+            return if known {
+                self.find(&target, service.namespace.as_deref(), depth - 1).components
+            } else {
+                Vec::new()
+            };
+        }
+        let selects = |p: &Part| {
+            let all = |labels: &Vec<(String, String)>| service.selector.iter().all(|pair| labels.contains(pair));
+            !service.selector.is_empty() && p.labels.iter().any(all)
+        };
+        self.nearest(service.namespace.as_deref(), selects)
+    }
+
+    /// Of the components for which `test` holds, those of this namespace, else those of none; of any, where the
+    /// namespace is not known.
+    fn nearest(&self, namespace: Option<&str>, test: impl Fn(&Part) -> bool) -> Vec<ComponentIx> {
+        let all: Vec<(ComponentIx, &Part)> = self.iter().filter(|(_, p)| test(p)).collect();
+        let of = |wanted: Option<&str>| -> Vec<ComponentIx> {
+            all.iter().filter(|(_, p)| p.namespace.as_deref() == wanted).map(|(ix, _)| *ix).collect()
+        };
+        let Some(wanted) = namespace else { return all.iter().map(|(ix, _)| *ix).collect() };
+        let own = of(Some(wanted));
+        if own.is_empty() { of(None) } else { own }
+    }
+
+    /// The components with unique names.
+    pub(super) fn into_components(self) -> Vec<Component> {
+        let mut times: BTreeMap<String, usize> = BTreeMap::new();
+        self.parts.iter().for_each(|p| *times.entry(p.name.clone()).or_default() += 1);
+        let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+        let mut unique = |part: &Part| {
+            let shared = times.get(&part.name).is_some_and(|n| *n > 1);
+            let name = match &part.namespace {
+                Some(namespace) if shared => format!("{namespace}/{}", part.name),
+                _ => part.name.clone(),
+            };
+            let before = taken.entry(name.clone()).or_default();
+            *before += 1;
+            if *before == 1 { name } else { format!("{name} ({before})") }
+        };
+        self.parts.iter().map(|part| Component { name: unique(part), kind: part.kind, place: part.place }).collect()
+    }
+}
+
+/// A leaf is known by its short name, too.
+fn is_leaf_of(part: &Part, name: &str) -> bool {
+    part.hosts.iter().any(|h| h == name)
+}
+
+impl Part {
+    /// A component of which only its name is known.
+    pub(super) fn new(name: &str, kind: ComponentKind, place: Option<Span>) -> Self {
+        Self {
+            name: name.to_owned(),
+            namespace: None,
+            kind,
+            place,
+            declared: false,
+            hosts: Vec::new(),
+            labels: Vec::new(),
+            images: Vec::new(),
+            builds: Vec::new(),
+            env: Vec::new(),
+            mounts: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, fact: ComponentFact) {
+        self.namespace = self.namespace.take().or(fact.namespace);
+        self.labels.push(fact.labels);
+        self.hosts.extend(fact.hosts.iter().map(|h| h.to_lowercase()));
+        self.images.extend(fact.images);
+        self.builds.extend(fact.build);
+        self.env.extend(fact.env);
+        self.mounts.extend(fact.mounts);
+    }
+
+    /// The values of an environment variable.
+    pub(super) fn values<'a>(&'a self, variable: &'a str) -> impl Iterator<Item = &'a EnvFact> {
+        self.env.iter().filter(move |e| e.name == variable)
+    }
+}

@@ -1,0 +1,94 @@
+//! Policies of a mesh: they sit innermost on every hop from a component with a sidecar to the host that they name.
+
+use std::collections::BTreeMap;
+
+use super::draft::Draft;
+use super::gateways::Gateways;
+use super::hosts::Part;
+use crate::model::{Callers, ComponentIx, ComponentKind, Hop, HostRef, LayerIx, Scope};
+
+/// Puts the policies of all meshes on their hops.
+pub(super) fn add_layers(draft: &mut Draft<'_>, gateways: &Gateways) {
+    let policies = policies(draft, false);
+    for (to, by_system) in group(draft, &policies) {
+        // A policy for a host that nobody in the repository calls is there for callers elsewhere.
+        if !draft.hops.iter().any(|h| h.to == to) {
+            add_callers(draft, to, &policies);
+        }
+        let groups: Vec<Vec<LayerIx>> = by_system.into_values().collect();
+        let reached = sidecar_hops(draft, to);
+        draft.put_on(&groups, |h| reached(h));
+    }
+    add_defaults(draft, gateways);
+}
+
+/// A policy with its callers and hosts.
+type Policy = (LayerIx, Callers, Vec<HostRef>);
+
+fn policies(draft: &Draft<'_>, defaults: bool) -> Vec<Policy> {
+    draft
+        .layer_ixs()
+        .filter_map(|ix| match draft.layer(ix).map(|l| &l.scope) {
+            Some(Scope::Hops { from, to, fallback }) if *fallback == defaults => Some((ix, from.clone(), to.clone())),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The policies for each component that they reach, by system: several of one system are alternative routes.
+fn group(draft: &mut Draft<'_>, policies: &[Policy]) -> BTreeMap<ComponentIx, BTreeMap<&'static str, Vec<LayerIx>>> {
+    let mut groups: BTreeMap<ComponentIx, BTreeMap<&'static str, Vec<LayerIx>>> = BTreeMap::new();
+    for (ix, _, hosts) in policies.iter().filter(|(_, from, _)| from.mesh) {
+        let Some(system) = draft.layer(*ix).map(|l| l.system) else { continue };
+        for host in hosts {
+            for to in draft.hosts.resolve(host).components {
+                let alternatives = groups.entry(to).or_default().entry(system).or_default();
+                if !alternatives.contains(ix) {
+                    alternatives.push(*ix);
+                }
+            }
+        }
+    }
+    groups
+}
+
+/// Picks the hops to a component that go through a sidecar.
+fn sidecar_hops(draft: &Draft<'_>, to: ComponentIx) -> impl Fn(&Hop) -> bool + use<> {
+    let outside: Vec<ComponentIx> = draft.hosts.iter().map(|(ix, _)| ix).filter(|ix| !draft.in_mesh(*ix)).collect();
+    move |hop: &Hop| hop.to == to && !outside.contains(&hop.from)
+}
+
+fn add_callers(draft: &mut Draft<'_>, to: ComponentIx, policies: &[Policy]) {
+    let Some(name) = draft.hosts.part(to).map(|p| format!("callers of {}", p.name)) else { return };
+    let hosts = policies.iter().filter(|(_, from, _)| from.mesh).flat_map(|(_, _, hosts)| hosts);
+    let place =
+        hosts.cloned().collect::<Vec<_>>().into_iter().find(|h| draft.hosts.resolve(h).components.contains(&to));
+    let callers = draft.hosts.add(Part::new(&name, ComponentKind::Outside, None));
+    let hop = draft.new_hop(callers, to, place.map(|h| h.span));
+    draft.add_hop(hop);
+}
+
+/// The default policy of a mesh holds where no other layer of that mesh covers the hop.
+fn add_defaults(draft: &mut Draft<'_>, gateways: &Gateways) {
+    for (ix, from, hosts) in policies(draft, true) {
+        let Some(system) = draft.layer(ix).map(|l| l.system) else { continue };
+        let named: Vec<ComponentIx> = from.gateways.iter().filter_map(|g| gateways.of(g)).collect();
+        for host in hosts {
+            for to in draft.hosts.resolve(&host).components {
+                for &gateway in &named {
+                    if !draft.has_hop(gateway, to) {
+                        let hop = draft.new_hop(gateway, to, Some(host.span));
+                        draft.add_hop(hop);
+                    }
+                }
+                let of_system: Vec<LayerIx> =
+                    draft.layer_ixs().filter(|l| draft.layer(*l).is_some_and(|l| l.system == system)).collect();
+                let sidecar = sidecar_hops(draft, to);
+                draft.put_on(&[vec![ix]], |h| {
+                    let called = if named.contains(&h.from) { h.to == to } else { from.mesh && sidecar(h) };
+                    called && !h.layers.iter().any(|l| of_system.contains(&l.layer))
+                });
+            }
+        }
+    }
+}

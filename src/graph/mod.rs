@@ -1,0 +1,147 @@
+//! Facts → model: who is who, which call graph that makes, and what retries multiply to on it.
+//!
+//! [`hosts`] and [`owners`] say who is who; [`code`], [`gateways`], [`clients`] and [`mesh`] make the hops and put the
+//! layers on them; [`modes`], [`products`], [`cycles`], [`bounds`], [`chains`] and [`paths`] work on the finished
+//! graph and know nothing of where it came from.
+
+mod bounds;
+mod chains;
+mod clients;
+mod code;
+mod cycles;
+mod draft;
+mod gateways;
+mod hosts;
+mod mesh;
+mod modes;
+mod names;
+mod owners;
+mod paths;
+mod products;
+
+use std::collections::BTreeSet;
+
+use crate::config::Config;
+use crate::facts::Facts;
+use crate::model::{ComponentIx, ComponentKind, HostRef, LayerIx, Model, Unresolved};
+use crate::rust::reading::CodeReading;
+use crate::source::{Sources, Span};
+use draft::Draft;
+use gateways::Gateways;
+use hosts::{Hosts, Part};
+use owners::Owners;
+
+/// Links the facts of all files, and what their Rust code does, into the model.
+pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Config) -> Model {
+    let Facts { layers, components, services, routes, packages, purges, unresolved, .. } = facts;
+    let mut draft = Draft { hosts: Hosts::new(components, services), sources, layers, hops: Vec::new(), unresolved };
+    let first_of_code = draft.layers.len() as u32;
+    draft.layers.extend(reading.layers.iter().cloned());
+    draft.unresolved.extend(reading.unresolved.iter().cloned());
+
+    add_configured(&mut draft, config);
+    let owners = Owners::new(&packages, &reading, &mut draft.hosts, config);
+    let gateways = Gateways::new(&mut draft, &routes);
+    code::add_calls(&mut draft, &owners, &packages, &reading, first_of_code);
+    add_configured_calls(&mut draft, config);
+    gateways::add_layers(&mut draft, &gateways);
+    gateways::add_routes(&mut draft, &gateways, &routes);
+    clients::add_layers(&mut draft, &owners);
+    mesh::add_layers(&mut draft, &gateways);
+    draft.drop_idle_defaults();
+    draft.sort_layers();
+
+    let mut model = Model { purges, max_amplification: config.max_amplification, ..Model::default() };
+    finish(draft, &owners, &mut model);
+    model
+}
+
+/// `[[service]]`: names and hosts.
+fn add_configured(draft: &mut Draft<'_>, config: &Config) {
+    for service in &config.services {
+        let ix = draft
+            .hosts
+            .named(&service.name)
+            .unwrap_or_else(|| draft.hosts.add(Part::new(&service.name, ComponentKind::Service, service.span)));
+        if let Some(part) = draft.hosts.part_mut(ix) {
+            part.declared = true;
+            part.hosts.extend(service.hosts.iter().filter_map(|h| names::host_of(h)));
+        }
+    }
+}
+
+/// `[[service]] calls`.
+fn add_configured_calls(draft: &mut Draft<'_>, config: &Config) {
+    for service in &config.services {
+        let Some(from) = draft.hosts.named(&service.name) else { continue };
+        let span = service.span.unwrap_or(Span::start_of(crate::config::CONFIG_FILE_ID));
+        for name in service.calls.iter().filter_map(|c| names::host_of(c)) {
+            let namespace = draft.hosts.part(from).and_then(|p| p.namespace.clone());
+            for to in draft.hosts.resolve(&HostRef { name, port: None, namespace, span }).components {
+                if !draft.has_hop(from, to) {
+                    let hop = draft.new_hop(from, to, service.span);
+                    draft.add_hop(hop);
+                }
+            }
+        }
+    }
+}
+
+fn finish(mut draft: Draft<'_>, owners: &Owners, model: &mut Model) {
+    fill_in_components(&mut draft, owners);
+    draft.hops.sort_by(|a, b| {
+        let layers = |h: &crate::model::Hop| h.layers.iter().map(|l| (l.layer, l.modes)).collect::<Vec<_>>();
+        (a.from, a.to, a.place, layers(a)).cmp(&(b.from, b.to, b.place, layers(b)))
+    });
+    let Draft { hosts, layers, hops, mut unresolved, .. } = draft;
+    model.components = hosts.into_components();
+    model.layers = layers;
+    model.hops = hops;
+    let paths = paths::list(&model.components, &model.hops, &model.layers, model.max_amplification);
+    unresolved.extend(paths.cycles.iter().filter_map(|hop| cycle(model, *hop)));
+    unresolved.sort();
+    unresolved.dedup();
+    model.unresolved = unresolved;
+    model.paths = paths.listed;
+    model.paths_truncated = paths.truncated;
+}
+
+/// A layer that names no component has that of its hops, if it is one.
+fn fill_in_components(draft: &mut Draft<'_>, owners: &Owners) {
+    for ix in draft.layer_ixs() {
+        if draft.layer(ix).is_none_or(|l| l.component.is_some()) {
+            continue;
+        }
+        let hops = draft.hops.iter().filter(|h| h.layers.iter().any(|l| l.layer == ix));
+        let mut from: BTreeSet<ComponentIx> = hops.map(|h| h.from).collect();
+        if from.is_empty() && draft.layer(ix).is_some_and(|l| l.scope == crate::model::Scope::Code) {
+            from.extend(owner_of_code(draft, owners, ix));
+        }
+        let name = |ix: &ComponentIx| {
+            draft.hosts.part(*ix).filter(|p| p.kind != ComponentKind::Outside).map(|p| p.name.clone())
+        };
+        let only = if from.len() == 1 { from.first().and_then(name) } else { None };
+        if let Some(layer) = draft.layers.get_mut(ix.0 as usize) {
+            layer.component = only;
+        }
+    }
+}
+
+fn owner_of_code(draft: &mut Draft<'_>, owners: &Owners, ix: LayerIx) -> Vec<ComponentIx> {
+    let path = draft.layer(ix).and_then(|l| draft.sources.get(l.place.file)).map(|f| f.path.clone());
+    path.map_or_else(Vec::new, |path| owners.of_file(&path, &mut draft.hosts))
+}
+
+fn cycle(model: &Model, hop: usize) -> Option<Unresolved> {
+    let hop = model.hops.get(hop)?;
+    let name = |ix: ComponentIx| model.components.get(ix.0 as usize).map(|c| c.name.clone());
+    let (from, to) = (name(hop.from)?, name(hop.to)?);
+    Some(Unresolved {
+        span: hop.place?,
+        what: format!("how often calls go round from {to} to {from} and back"),
+        reason: "the components call each other in a circle; the paths count it once".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

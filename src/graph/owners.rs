@@ -1,0 +1,200 @@
+//! Which folder belongs to which component: packages to what runs them, settings files to what reads them.
+
+use std::collections::BTreeMap;
+
+use super::hosts::{Hosts, Part};
+use super::names::{image_name, last_folder, lies_in, spelled};
+use crate::config::{Config, Globs};
+use crate::facts::PackageFact;
+use crate::model::{ComponentIx, ComponentKind};
+use crate::rust::reading::{CodeReading, Target, UrlPart};
+
+/// The owners of packages and folders.
+#[derive(Debug)]
+pub(super) struct Owners {
+    /// The components of each package; several run the same code.
+    packages: Vec<Vec<ComponentIx>>,
+    folders: Vec<String>,
+    configured: Vec<(Globs, ComponentIx)>,
+}
+
+impl Owners {
+    /// Links packages with components: each link only where it is unique. A package that nothing runs becomes a
+    /// component of its own.
+    pub(super) fn new(packages: &[PackageFact], reading: &CodeReading, hosts: &mut Hosts, config: &Config) -> Self {
+        let configured: Vec<(Globs, ComponentIx)> = config
+            .services
+            .iter()
+            .filter(|s| !s.paths.is_empty())
+            .filter_map(|s| Some((config.globs(&s.paths), hosts.named(&s.name)?)))
+            .collect();
+        let mut owners = Self {
+            packages: vec![Vec::new(); packages.len()],
+            folders: packages.iter().map(|p| p.folder.clone()).collect(),
+            configured,
+        };
+        owners.link(packages, reading, hosts);
+        for (package, owned) in packages.iter().zip(&mut owners.packages) {
+            if owned.is_empty() {
+                let part = Part::new(&package.name, ComponentKind::Service, Some(package.span));
+                owned.push(hosts.add(part));
+            }
+        }
+        owners
+    }
+
+    fn link(&mut self, packages: &[PackageFact], reading: &CodeReading, hosts: &Hosts) {
+        let mut linked: Vec<ComponentIx> = Vec::new();
+        for (package, owned) in packages.iter().zip(&mut self.packages) {
+            let manifest = beside(&package.folder, "Cargo.toml");
+            owned.extend(self.configured.iter().filter(|(globs, _)| globs.matches(&manifest)).map(|(_, ix)| *ix));
+            linked.extend(owned.iter().copied());
+        }
+        let runs = |p: &Part| matches!(p.kind, ComponentKind::Service | ComponentKind::Job) && p.declared;
+        let candidates: Vec<(ComponentIx, &Part)> = hosts.iter().filter(|(_, p)| runs(p)).collect();
+        for tier in TIERS {
+            for &(ix, part) in candidates.iter().filter(|(ix, _)| !linked.contains(ix)).collect::<Vec<_>>() {
+                let fits = packages.iter().enumerate().filter(|(_, package)| tier(part, package, packages));
+                let fits: Vec<usize> = fits.map(|(at, _)| at).collect();
+                if let [only] = fits.as_slice() {
+                    linked.push(ix);
+                    self.packages.get_mut(*only).into_iter().for_each(|owned| owned.push(ix));
+                }
+            }
+        }
+        if let ([_], [(ix, part)], [owned]) = (packages, candidates.as_slice(), self.packages.as_mut_slice())
+            && owned.is_empty()
+            && may_be_own(part, reading)
+        {
+            owned.push(*ix);
+        }
+    }
+
+    /// The components of a package.
+    pub(super) fn of_package(&self, package: usize) -> &[ComponentIx] {
+        self.packages.get(package).map_or(&[], Vec::as_slice)
+    }
+
+    /// The components that a settings or source file belongs to; one is made where nothing else is known.
+    pub(super) fn of_file(&self, path: &str, hosts: &mut Hosts) -> Vec<ComponentIx> {
+        let mounted = hosts.iter().filter(|(_, p)| p.mounts.iter().any(|m| lies_in(path, m)));
+        let mounted: Vec<ComponentIx> = mounted.map(|(ix, _)| ix).collect();
+        if !mounted.is_empty() {
+            return mounted;
+        }
+        let configured = self.configured.iter().filter(|(globs, _)| globs.matches(path)).map(|(_, ix)| *ix);
+        let configured: Vec<ComponentIx> = configured.collect();
+        if !configured.is_empty() {
+            return configured;
+        }
+        if let Some(root) = java_root(path) {
+            return vec![of_root(root, hosts)];
+        }
+        self.of_folder(path, hosts)
+    }
+
+    /// The components of the nearest folder that is built, or holds a package; else the one that a folder is named as.
+    fn of_folder(&self, path: &str, hosts: &mut Hosts) -> Vec<ComponentIx> {
+        let mut folders: BTreeMap<&str, Vec<ComponentIx>> = BTreeMap::new();
+        for (folder, owned) in self.folders.iter().zip(&self.packages) {
+            folders.entry(folder).or_default().extend(owned);
+        }
+        for (ix, part) in hosts.iter() {
+            part.builds.iter().for_each(|folder| folders.entry(folder).or_default().push(ix));
+        }
+        let nearest =
+            folders.into_iter().filter(|(folder, _)| lies_in(path, folder)).max_by_key(|(folder, _)| folder.len());
+        if let Some((_, mut owned)) = nearest {
+            owned.sort_unstable();
+            owned.dedup();
+            return owned;
+        }
+        let named = path.rsplit('/').skip(1).find_map(|folder| hosts.named(folder));
+        vec![named.or_else(|| only_declared(hosts)).unwrap_or_else(|| {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| last_folder(folder));
+            let name = if folder.is_empty() { path } else { folder };
+            hosts.add(Part::new(name, ComponentKind::Service, None))
+        })]
+    }
+}
+
+/// What tells that a component runs a package, the surest first.
+type Tier = fn(&Part, &PackageFact, &[PackageFact]) -> bool;
+
+const TIERS: [Tier; 5] = [
+    |part, package, _| part.builds.contains(&package.folder),
+    |part, package, all| {
+        part.builds.iter().any(|build| {
+            let inside = all.iter().filter(|other| lies_in(&other.folder, build)).count();
+            inside == 1 && lies_in(&package.folder, build)
+        })
+    },
+    |part, package, _| part.images.iter().any(|image| is_called(package, image_name(image))),
+    |part, package, _| is_called(package, &part.name),
+    |part, package, _| {
+        let names = part.images.iter().map(|image| image_name(image)).chain([part.name.as_str()]);
+        let mut names = names.map(spelled);
+        let folder = spelled(last_folder(&package.folder));
+        names.any(|n| n == folder || package.binaries.iter().any(|b| spelled(b) == n))
+    },
+];
+
+/// Whether a component that bears another name may still run the code of the repository: it is built here, its image is
+/// not told, or it sets what the code reads. A database beside the code is none of these.
+fn may_be_own(part: &Part, reading: &CodeReading) -> bool {
+    let parts = reading.calls.iter().flat_map(|call| match &call.target {
+        Target::Url { parts, .. } => parts.as_slice(),
+        Target::Unknown { .. } => &[],
+    });
+    let mut read = parts.filter_map(|p| match p {
+        UrlPart::Env { name, .. } => Some(name),
+        UrlPart::Text(_) | UrlPart::Unknown => None,
+    });
+    !part.builds.is_empty() || part.images.is_empty() || read.any(|name| part.values(name).next().is_some())
+}
+
+fn is_called(package: &PackageFact, name: &str) -> bool {
+    !name.is_empty() && spelled(&package.name) == spelled(name)
+}
+
+fn beside(folder: &str, file: &str) -> String {
+    if folder.is_empty() { file.to_owned() } else { format!("{folder}/{file}") }
+}
+
+/// `edge/src/main/resources/application.yml` → `edge`.
+fn java_root(path: &str) -> Option<&str> {
+    let marker = "src/main/resources/";
+    let at = path.find(marker)?;
+    let before = path.get(..at)?;
+    (before.is_empty() || before.ends_with('/')).then(|| before.trim_end_matches('/'))
+}
+
+/// The component that is built from a folder, or is named as it.
+fn of_root(root: &str, hosts: &mut Hosts) -> ComponentIx {
+    let built: Vec<ComponentIx> =
+        hosts.iter().filter(|(_, p)| p.builds.iter().any(|b| b == root)).map(|(ix, _)| ix).collect();
+    if let [only] = built.as_slice() {
+        return *only;
+    }
+    let name = last_folder(root);
+    let imaged: Vec<ComponentIx> = hosts
+        .iter()
+        .filter(|(_, p)| p.images.iter().any(|i| !name.is_empty() && spelled(image_name(i)) == spelled(name)))
+        .map(|(ix, _)| ix)
+        .collect();
+    let known = match imaged.as_slice() {
+        [only] => Some(*only),
+        _ => hosts.named(name),
+    };
+    let known = known.or_else(|| if root.is_empty() { only_declared(hosts) } else { None });
+    known.unwrap_or_else(|| {
+        let name = if name.is_empty() { "application" } else { name };
+        hosts.named(name).unwrap_or_else(|| hosts.add(Part::new(name, ComponentKind::Service, None)))
+    })
+}
+
+fn only_declared(hosts: &Hosts) -> Option<ComponentIx> {
+    let mut declared = hosts.iter().filter(|(_, p)| p.declared && p.kind != ComponentKind::Gateway);
+    let first = declared.next()?;
+    declared.next().is_none().then_some(first.0)
+}

@@ -1,0 +1,249 @@
+//! Which component a host name, a package and a URL belong to.
+
+use super::repository::{Repository, gateway, text, variable};
+use super::*;
+use crate::config::ServiceConfig;
+use crate::facts::{ComponentFact, Dependency};
+use crate::model::{Answer, Scope};
+use crate::rust::reading::{Target, UrlPart};
+use crate::source::{FileId, Span};
+
+#[test]
+fn all_forms_of_a_services_name_lead_to_the_workload_whose_labels_it_selects() {
+    for url in
+        ["http://shelf", "http://shelf.shop", "http://shelf.shop.svc:80", "http://shelf.shop.svc.cluster.local/x"]
+    {
+        let mut r = Repository::new();
+        r.component("orders", Some("shop"));
+        r.component("inventory-v2", Some("shop")).labels.push(("track".to_owned(), "stable".to_owned()));
+        r.service("shelf", Some("shop"), "inventory-v2");
+        let package = r.package("orders", "orders");
+        r.call(package, text(url), 0);
+        assert_eq!(r.hops(), ["orders -> inventory-v2 []"], "{url}");
+    }
+}
+
+#[test]
+fn a_short_name_is_looked_up_in_the_callers_namespace() {
+    let mut r = Repository::new();
+    for namespace in ["blue", "green"] {
+        r.component("orders", Some(namespace));
+        r.component("stock", Some(namespace));
+        r.service("stock", Some(namespace), "stock");
+    }
+    let package = r.package("orders", "orders");
+    r.call(package, text("http://stock"), 0);
+    assert_eq!(r.hops(), ["blue/orders -> blue/stock []", "green/orders -> green/stock []"]);
+    r.reading.calls[0].target = Target::Url { parts: text("http://stock.red"), span: Span::start_of(FileId(0)) };
+    assert_eq!(r.hops(), ["blue/orders -> stock.red []", "green/orders -> stock.red []"]);
+}
+
+#[test]
+fn a_service_with_two_workloads_leads_to_both() {
+    let mut r = Repository::new();
+    r.component("stable", None).labels = vec![("app".to_owned(), "web".to_owned())];
+    r.component("canary", None).labels = vec![("app".to_owned(), "web".to_owned())];
+    r.service("web", None, "web");
+    r.layer("gateway.yaml", "kong", LayerKind::Gateway, gateway("edge", &["web"]));
+    assert_eq!(r.hops(), ["edge -> canary [gateway.yaml]", "edge -> stable [gateway.yaml]"]);
+}
+
+#[test]
+fn an_external_name_stands_for_the_host_that_it_names() {
+    let mut r = Repository::new();
+    r.service("ledger", None, "nobody").external = Some("Ledger.Bank.example.".to_owned());
+    let package = r.package("orders", "orders");
+    r.call(package, text("http://ledger:80"), 0);
+    r.call(package, text("https://ledger.bank.example"), 0);
+    assert_eq!(r.hops(), ["orders -> ledger.bank.example []"]);
+    r.facts.services[0].external = Some("ledger".to_owned());
+    assert_eq!(r.hops().len(), 2, "one that stands for itself leads nowhere");
+}
+
+#[test]
+fn compose_names_and_aliases_lead_to_their_component() {
+    let mut r = Repository::new();
+    r.component("inventory", Some("shop")).hosts = vec!["inventory".to_owned(), "Stock".to_owned()];
+    r.component("orders", Some("shop"));
+    let package = r.package("orders", "orders");
+    r.call(package, text("http://stock:8080"), 0);
+    r.call(package, text("http://inventory:8080"), 0);
+    assert_eq!(r.hops(), ["orders -> inventory []"]);
+}
+
+#[test]
+fn a_workload_without_a_service_and_a_package_are_called_by_their_names() {
+    let mut r = Repository::new();
+    r.component("stock", None);
+    let orders = r.package("orders", "orders");
+    r.package("pricing", "pricing");
+    r.call(orders, text("http://stock"), 0);
+    r.call(orders, text("http://pricing"), 0);
+    assert_eq!(r.hops(), ["orders -> pricing []", "orders -> stock []"]);
+}
+
+#[test]
+fn an_unknown_host_is_a_leaf_named_as_written() {
+    let mut r = Repository::new();
+    let package = r.package("orders", "orders");
+    r.call(package, text("https://API.Tax.example/v1"), 0);
+    let model = r.link();
+    let leaf = model.component(model.hops[0].to);
+    assert_eq!((&*leaf.name, leaf.kind), ("api.tax.example", ComponentKind::Host));
+}
+
+#[test]
+fn the_configuration_names_hosts_and_calls_that_cannot_be_seen() {
+    let mut r = Repository::new();
+    r.config.services = vec![ServiceConfig {
+        name: "billing".to_owned(),
+        paths: vec!["/money".to_owned()],
+        hosts: vec!["pay.internal".to_owned()],
+        calls: vec!["http://bank.example".to_owned()],
+        span: None,
+    }];
+    let (orders, money) = (r.package("orders", "orders"), r.package("money-core", "money/core"));
+    r.call(orders, text("http://pay.internal:90"), 0);
+    r.call(money, text("http://vault"), 0);
+    assert_eq!(r.hops(), ["billing -> bank.example []", "billing -> vault []", "orders -> billing []"]);
+}
+
+#[test]
+fn what_several_manifests_say_of_one_component_is_put_together() {
+    let mut r = Repository::new();
+    r.component("orders", Some("shop"));
+    r.env("orders", "STOCK_URL", "http://stock");
+    r.component("orders", None).build = Some("services/orders".to_owned());
+    let package = r.package("order-svc", "services/orders");
+    r.call(package, vec![variable("STOCK_URL", None), UrlPart::Text("/x".to_owned())], 0);
+    assert_eq!(r.hops(), ["orders -> stock []"]);
+}
+
+#[test]
+fn a_package_is_run_by_what_is_built_from_its_folder_or_bears_its_name() {
+    let links = |change: &dyn Fn(&mut ComponentFact)| {
+        let mut r = Repository::new();
+        change(r.component("web", None));
+        r.component("other", None);
+        let package = r.package("order-service", "services/orders");
+        r.call(package, text("http://x"), 0);
+        r.hops()
+    };
+    let linked = ["web -> x []"];
+    assert_eq!(links(&|c| c.build = Some("services/orders".to_owned())), linked);
+    assert_eq!(links(&|c| c.build = Some("services".to_owned())), linked);
+    assert_eq!(links(&|c| c.images = vec!["ghcr.io/shop/order_service:1.2".to_owned()]), linked);
+    assert_eq!(links(&|c| c.images = vec!["orders".to_owned()]), linked);
+    assert_eq!(links(&|c| c.name = "order-service".to_owned()), ["order-service -> x []"]);
+    assert_eq!(links(&|_| {}), ["order-service -> x []"], "a package that nothing runs is a component of its own");
+}
+
+#[test]
+fn a_build_folder_with_two_packages_says_nothing() {
+    let mut r = Repository::new();
+    r.component("web", None).build = Some(String::new());
+    let (one, two) = (r.package("one", "one"), r.package("two", "two"));
+    r.call(one, text("http://x"), 0);
+    r.call(two, text("http://x"), 0);
+    assert_eq!(r.hops(), ["one -> x []", "two -> x []"]);
+}
+
+#[test]
+fn the_only_package_is_run_by_the_only_component() {
+    let mut r = Repository::new();
+    r.component("web", None);
+    let package = r.package("core", "");
+    r.call(package, vec![variable("NEXT", Some("http://x"))], 0);
+    assert_eq!(r.hops(), ["web -> x []"]);
+    r.facts.components[0].images = vec!["postgres:17".to_owned()];
+    assert_eq!(r.hops(), ["core -> x []"], "a database beside the code does not run it");
+    r.env("web", "NEXT", "http://y");
+    assert_eq!(r.hops(), ["web -> y []"], "it sets what the code reads");
+}
+
+#[test]
+fn two_components_can_run_one_package() {
+    let mut r = Repository::new();
+    for name in ["api", "worker"] {
+        r.component(name, None).images = vec!["orders".to_owned()];
+    }
+    r.env("api", "NEXT", "http://a");
+    r.env("worker", "NEXT", "http://b");
+    let package = r.package("orders", "orders");
+    r.call(package, vec![variable("NEXT", None)], 1);
+    assert_eq!(r.hops(), ["api -> a [orders/src/layer0.rs]", "worker -> b [orders/src/layer0.rs]"]);
+}
+
+#[test]
+fn environment_values_fill_in_urls() {
+    let mut r = Repository::new();
+    r.component("orders", None);
+    r.env("orders", "STOCK_HOST", "stock");
+    r.env("orders", "STOCK_URL", "http://$(STOCK_HOST):8080");
+    r.env("orders", "TAX_URL", "http://${TAX_HOST:-tax.example}:80");
+    let package = r.package("orders", "orders");
+    r.call(package, vec![variable("STOCK_URL", None), UrlPart::Text("/".to_owned()), UrlPart::Unknown], 0);
+    r.call(package, vec![variable("TAX_URL", None)], 0);
+    r.call(package, vec![variable("MAIL_URL", Some("http://mail"))], 0);
+    assert_eq!(r.hops(), ["orders -> mail []", "orders -> stock []", "orders -> tax.example []"]);
+}
+
+#[test]
+fn a_variable_that_is_set_nowhere_is_told() {
+    let mut r = Repository::new();
+    let package = r.package("orders", "orders");
+    r.call(package, vec![variable("STOCK_URL", None)], 1);
+    r.call(package, vec![variable("MAIL_URL", None)], 0);
+    assert_eq!(r.hops(), ["orders -> the host behind a call in `load` [orders/src/layer0.rs]"]);
+    let unresolved = r.link().unresolved;
+    assert_eq!(unresolved.len(), 1, "what nothing repeats is not told: {unresolved:?}");
+    assert!(unresolved[0].reason.contains("STOCK_URL"), "{unresolved:?}");
+}
+
+#[test]
+fn where_nothing_runs_a_package_a_variable_has_the_value_on_which_all_agree() {
+    let mut r = Repository::new();
+    for name in ["a", "b"] {
+        r.component(name, None);
+        r.env(name, "STOCK_URL", "http://stock");
+    }
+    let package = r.package("orders", "orders");
+    r.call(package, vec![variable("STOCK_URL", None)], 0);
+    assert_eq!(r.hops(), ["orders -> stock []"]);
+    r.env("b", "STOCK_URL", "http://other");
+    assert!(r.hops().is_empty());
+}
+
+#[test]
+fn what_main_does_is_not_caused_by_a_request_and_answers_are_kept() {
+    let mut r = Repository::new();
+    let package = r.package("orders", "orders");
+    let call = r.call(package, text("http://x"), 0);
+    call.root.is_main = true;
+    call.answers = vec![(any_5xx(), Answer::Status(502))];
+    let hop = r.link().hops.remove(0);
+    assert!(!hop.on_request);
+    assert_eq!(hop.answers, [(any_5xx(), Answer::Status(502))]);
+}
+
+#[test]
+fn a_librarys_functions_start_no_chain_where_a_program_calls_them() {
+    let mut r = Repository::new();
+    let (program, library) = (r.package("orders", "orders"), r.package("client", "client"));
+    let span = r.call(program, text("http://x"), 1).span;
+    r.call(library, text("http://x"), 0).span = span;
+    let path = Some("client".to_owned());
+    let on = Dependency { alias: "client".to_owned(), package: "client".to_owned(), version: None, path };
+    r.facts.packages[program].dependencies.push(on);
+    assert_eq!(r.hops(), ["orders -> x [orders/src/layer0.rs]"]);
+}
+
+#[test]
+fn a_layer_around_something_unknown_still_repeats_it() {
+    let mut r = Repository::new();
+    r.package("orders", "orders");
+    let layer = r.new_layer("orders/src/db.rs", "backon", LayerKind::Code, Scope::Code);
+    r.reading.layers.push(layer);
+    assert_eq!(r.hops(), ["orders -> the host behind orders/src/db.rs [orders/src/db.rs]"]);
+    assert_eq!(r.link().layers[0].component.as_deref(), Some("orders"));
+}

@@ -210,6 +210,7 @@ impl<'a> Native<'a> for Builder {
                 });
             }
             "with_jitter" => new.jitter = Some(place),
+            "build" => return self.iterate().map(|waits| Ok(waits.value())),
             _ => {}
         }
         Some(Ok(Value::new(Kind::Native(Rc::new(new)))))

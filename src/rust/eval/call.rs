@@ -11,7 +11,7 @@ use super::value::{
 };
 use crate::rust::crates::At;
 use crate::rust::index::{FnIx, Resolved};
-use crate::rust::ir::{Expr, ExprKind, Name, PatKind, Path, Ty};
+use crate::rust::ir::{Expr, ExprKind, Name, Param, PatKind, Path, Ty};
 use crate::source::Span;
 
 /// How often one function is run in one discovery.
@@ -88,7 +88,10 @@ impl<'a> Machine<'a, '_> {
         }
         match self.resolve(path) {
             Resolved::Fn(ix) => {
-                let result = self.call_fn(ix, values, span);
+                if self.shared.index.function(ix).function.is_async {
+                    return self.call_fn(ix, values, span);
+                }
+                let result = self.enter(ix, values, span);
                 self.copy_back(args, env);
                 result
             }
@@ -155,6 +158,7 @@ impl<'a> Machine<'a, '_> {
     pub(crate) fn enter(&mut self, ix: FnIx, args: Vec<Value<'a>>, span: Span) -> Eval<'a> {
         let info = self.shared.index.function(ix);
         let (function, scope, of_type) = (info.function, info.scope, info.of_type);
+        self.last_params.clear();
         let runs = self.inlined.entry(ix).or_insert(0);
         *runs += 1;
         let too_often = self.discovering() && self.inlined.get(&ix).is_some_and(|n| *n > RUNS_IN_DISCOVERY);
@@ -195,17 +199,15 @@ impl<'a> Machine<'a, '_> {
             self.bind(&param.pat, arg, &env);
         }
         let result = self.eval(&function.body, &env);
-        self.last_params = function
-            .params
-            .iter()
-            .map(|p| match &p.pat.kind {
-                PatKind::Bind { name, .. } => env.get(name),
-                _ => None,
-            })
-            .collect();
+        let written = |p: &Param| match &p.pat.kind {
+            PatKind::Bind { name, .. } => env.get(name),
+            _ => None,
+        };
+        let last_params = function.params.iter().map(written).collect();
         let returned = self.returned.pop().flatten();
         self.contexts.pop();
         self.frames.pop();
+        self.last_params = last_params;
         if outer.is_some() {
             self.close_recursion(function.name_span);
         }
@@ -341,7 +343,7 @@ impl<'a> Machine<'a, '_> {
     }
 
     /// `timeout(limit, inner).await`
-    fn run_timeout(&mut self, limit: &Value<'a>, inner: Value<'a>, span: Span) -> Eval<'a> {
+    pub(crate) fn run_timeout(&mut self, limit: &Value<'a>, inner: Value<'a>, span: Span) -> Eval<'a> {
         let Some(seconds) = limit.duration().map(|s| s.mid).filter(|_| !self.discovering()) else {
             let value = self.await_value(inner, span)?;
             return Ok(Value::wrap("Ok", value));
@@ -365,6 +367,17 @@ impl<'a> Machine<'a, '_> {
     /// How long the deadline with this number is.
     pub(crate) fn limit_of(&self, number: usize) -> Option<f64> {
         self.deadlines.iter().find(|(n, ..)| *n == number).map(|(_, _, limit)| *limit)
+    }
+
+    /// How long a future that only sleeps does so.
+    pub(crate) fn sleep_of(&self, value: &Value<'a>) -> Option<Value<'a>> {
+        match &value.kind {
+            Kind::Future(f) => match &**f {
+                Future::Sleep { wait, .. } => Some(wait.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Whether a future only sleeps.

@@ -261,6 +261,8 @@ impl<'a> Machine<'a, '_> {
         let Some(episode) = self.episodes.last_mut() else { return true };
         episode.turns += 1;
         episode.hit_now = false;
+        // A deadline around it ends it, as long as it waits.
+        let has_end = has_end || (!self.deadlines.is_empty() && self.clock > episode.started);
         let idle = episode.turns.saturating_sub(episode.progressed);
         let patience = if episode.waits_settled() { IDLE_TURNS } else { GROWING_TURNS };
         if episode.turns > MAX_TURNS || (!has_end && idle > patience && episode.open_tests.is_empty()) {

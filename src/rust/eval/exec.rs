@@ -449,14 +449,34 @@ impl<'a> Machine<'a, '_> {
         let chosen = leads.or(sleeps).unwrap_or(0);
         let (Some(arm), Some(future)) = (arms.get(chosen), futures.get(chosen)) else { return Ok(Value::unit()) };
         let scope = self.scope(Some(env));
-        let value = match future {
-            Some(future) => self.await_value(future.clone(), span)?,
-            None => Value::unit(),
+        let limit =
+            sleeps.filter(|s| *s != chosen).and_then(|s| futures.get(s)?.as_ref()).and_then(|f| self.sleep_of(f));
+        let value = match (future, limit) {
+            (Some(future), Some(limit)) => {
+                let raced = self.run_timeout(&limit, future.clone(), span)?;
+                match raced.variant() {
+                    Some(("Ok", Some(value))) => value.clone(),
+                    _ => return self.late_arm(arms, sleeps, env),
+                }
+            }
+            (Some(future), None) => self.await_value(future.clone(), span)?,
+            (None, _) => Value::unit(),
         };
         if let Some(pat) = &arm.pat {
             self.bind(pat, value, &scope);
         }
         self.eval(&arm.body, &scope)
+    }
+
+    /// The arm of a `select!` whose sleep ended first.
+    fn late_arm(&mut self, arms: &'a [SelectArm], late: Option<usize>, env: &Env<'a>) -> Eval<'a> {
+        match late.and_then(|i| arms.get(i)) {
+            Some(arm) => {
+                let scope = self.scope(Some(env));
+                self.eval(&arm.body, &scope)
+            }
+            None => Ok(Value::unit()),
+        }
     }
 
     fn join(&mut self, is_try: bool, futures: &'a [Expr], span: Span, env: &Env<'a>) -> Eval<'a> {

@@ -336,12 +336,12 @@ impl<'a> Machine<'a, '_> {
     }
 
     pub(crate) fn closure(&mut self, params: &'a [Param], body: &'a Expr, is_async: bool, env: &Env<'a>) -> Value<'a> {
-        let closure = Closure { params, body, is_async, env: env.clone(), context: self.context() };
+        let closure = Closure { params, body, is_async, env: env.now(), context: self.context() };
         Value::new(Kind::Closure(Rc::new(closure)))
     }
 
     pub(crate) fn async_block(&mut self, body: &'a Expr, env: &Env<'a>) -> Value<'a> {
-        let future = Future::Block { body, env: env.clone(), context: self.context() };
+        let future = Future::Block { body, env: env.now(), context: self.context() };
         Value::new(Kind::Future(Rc::new(future)))
     }
 

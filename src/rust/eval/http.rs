@@ -137,7 +137,7 @@ impl<'a> Machine<'a, '_> {
                 }
                 _ => None,
             },
-            ("with" | "with_arc", [layer]) => Some(Ok(with_layer(client, layer))),
+            ("with" | "with_arc", [layer]) => Some(Ok(self.with_layer(client, layer))),
             ("clone", []) => Some(Ok(value.clone())),
             // A builder's settings, `build()`, and what unwraps its result.
             _ => Some(Ok(value.clone())),
@@ -171,6 +171,20 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
+    fn with_layer(&mut self, client: &Rc<Client<'a>>, layer: &Value<'a>) -> Value<'a> {
+        let mut layers = client.layers.clone();
+        let found = match &layer.kind {
+            Kind::Native(native) => native.clone().client_layer(),
+            _ => None,
+        };
+        if let Some(layer) = found {
+            self.layers_made.push(layer.clone());
+            layers.push(layer);
+        }
+        let client = Client { layers, id: client.id, open: false, blocking: client.blocking };
+        Value::new(Kind::Client(Rc::new(client)))
+    }
+
     /// A request on its way: an async one when it is awaited, a blocking one now.
     fn sending(&mut self, request: &Rc<Request<'a>>, span: Span) -> Eval<'a> {
         if request.client.blocking {
@@ -181,7 +195,10 @@ impl<'a> Machine<'a, '_> {
 
     /// Sends a request through its client's layers.
     pub(crate) fn send(&mut self, request: &Rc<Request<'a>>, span: Span) -> Eval<'a> {
-        let layers = request.client.layers.clone();
+        let mut layers = request.client.layers.clone();
+        if request.client.open && layers.is_empty() {
+            layers = self.only_layers();
+        }
         self.send_through(&layers, request, span)
     }
 
@@ -193,7 +210,7 @@ impl<'a> Machine<'a, '_> {
                 http: true,
                 url: request.url.clone().map(|url| (url, request.url_span)),
                 method: request.method.clone(),
-                layered: !request.client.layers.is_empty(),
+                layered: self.episodes.iter().any(|e| e.repeats()),
                 what: "the request".to_owned(),
             };
             let end = self.outgoing(&outgoing)?;
@@ -259,16 +276,6 @@ impl<'a> Machine<'a, '_> {
             _ => None,
         }
     }
-}
-
-fn with_layer<'a>(client: &Rc<Client<'a>>, layer: &Value<'a>) -> Value<'a> {
-    let mut layers = client.layers.clone();
-    let found = match &layer.kind {
-        Kind::Native(native) => native.clone().client_layer(),
-        _ => None,
-    };
-    layers.extend(found);
-    Value::new(Kind::Client(Rc::new(Client { layers, id: client.id, open: client.open, blocking: client.blocking })))
 }
 
 fn status_method<'a>(status: u16, name: &str) -> Option<Value<'a>> {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::machine::{Machine, Purpose, Shared};
-use super::value::{Kind, Object, Typed, Value, Why};
+use super::value::{ClientLayer, Kind, Object, Typed, Value, Why};
 use crate::rust::index::{FnIx, Index, Resolved, TypeIx, TypeKind};
-use crate::rust::ir::ExprKind;
+use crate::rust::ir::{ExprKind, Ty};
 use crate::rust::walk;
 
 /// Steps for finding out how one type is made.
@@ -24,6 +24,7 @@ type ByFunction = BTreeMap<FnIx, Vec<FnIx>>;
 #[derive(Default)]
 pub(crate) struct Instances<'a> {
     known: RefCell<BTreeMap<TypeIx, Option<Value<'a>>>>,
+    layers: RefCell<BTreeMap<Option<usize>, Vec<ClientLayer<'a>>>>,
     made_in: RefCell<Option<Rc<ByType>>>,
     callers: RefCell<Option<Rc<ByFunction>>>,
 }
@@ -146,6 +147,46 @@ impl<'a> Machine<'a, '_> {
         }
         merged(ways)
     }
+}
+
+impl<'a> Machine<'a, '_> {
+    /// The layers of a client of which only the type is known: those of the one client that its package makes.
+    pub(crate) fn only_layers(&mut self) -> Vec<ClientLayer<'a>> {
+        let package = self.frames.first().and_then(|f| self.shared.index.function(f.function).package);
+        if let Some(known) = self.instances.layers.borrow().get(&package) {
+            return known.clone();
+        }
+        self.instances.layers.borrow_mut().insert(package, Vec::new());
+        let index = self.shared.index;
+        let mut found: Vec<Vec<ClientLayer<'a>>> = Vec::new();
+        for ix in index.functions() {
+            let info = index.function(ix);
+            if info.package != package || !info.function.ret.as_ref().is_some_and(|ty| holds_client(ty, 3)) {
+                continue;
+            }
+            let mut machine = Machine::new(self.shared, self.instances, Purpose::Capture(TypeIx(u32::MAX)));
+            machine.steps = STEPS;
+            let made = machine.run(ix);
+            let Ok(made) = made.and_then(|v| machine.unwrap_or_return(v, info.function.name_span)) else { continue };
+            if let Kind::Client(client) = &made.kind
+                && !client.layers.is_empty()
+            {
+                let places = |all: &[ClientLayer<'a>]| all.iter().map(|l| l.described().opens).collect::<Vec<_>>();
+                if !found.iter().any(|f| places(f) == places(&client.layers)) {
+                    found.push(client.layers.clone());
+                }
+            }
+        }
+        let only = if found.len() == 1 { found.pop().unwrap_or_default() } else { Vec::new() };
+        self.instances.layers.borrow_mut().insert(package, only.clone());
+        only
+    }
+}
+
+fn holds_client(ty: &Ty, depth: u8) -> bool {
+    depth > 0
+        && (ty.path.segments.last().is_some_and(|n| &**n == "ClientWithMiddleware")
+            || ty.args.iter().any(|a| holds_client(a, depth - 1)))
 }
 
 /// Runs `start` and sees what values of `ty` it makes.

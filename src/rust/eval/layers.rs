@@ -1,6 +1,7 @@
 //! From what was watched to layers: which episodes are retries, of what, how often, and with which waits.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::episode::{Counted, Pick, Repeater, Trace};
 use super::goal::GOOD_STATUSES;
@@ -9,6 +10,7 @@ use super::value::{Origin, Source};
 use super::wait::{self, Fit, Gap};
 use super::watch::{Fork, Watched};
 use crate::model::{Jitter, Mode, ModeSet, Wait};
+use crate::rust::crates::Described;
 use crate::source::Span;
 
 /// Which repeater: its place, and the call that hands its count over, if one does.
@@ -56,6 +58,25 @@ pub(crate) fn retries<'a>(watched: &Watched<'a>) -> Vec<Retry<'a>> {
         }
     }
     kept
+}
+
+/// A crate's retry that never repeats: zero retries, or a strategy that takes nothing for transient.
+pub(crate) fn switched_off<'a>(described: Rc<Described>) -> Retry<'a> {
+    let counted = described.counted(1);
+    Retry {
+        key: (described.opens, described.via),
+        depth: 0,
+        yes: ModeSet::EMPTY,
+        unknown: ModeSet::EMPTY,
+        counted,
+        fit: wait::fit(&[]),
+        retry_after: None,
+        picks: Vec::new(),
+        bound: None,
+        method: None,
+        unsure: false,
+        repeater: Repeater::Library(described),
+    }
 }
 
 fn of_key<'f, 'a>(fork: &'f Fork<'a>, key: (Span, u64)) -> Option<&'f Trace<'a>> {

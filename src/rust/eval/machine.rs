@@ -128,6 +128,8 @@ pub(crate) struct Machine<'a, 'c> {
     pub(crate) branches: Vec<Span>,
     pub(crate) inlined: BTreeMap<FnIx, u32>,
     pub(crate) captured: Vec<Value<'a>>,
+    /// Layers that clients were made with.
+    pub(crate) layers_made: Vec<super::value::ClientLayer<'a>>,
     pub(crate) constants: BTreeMap<ConstIx, Value<'a>>,
     pub(crate) scopes: Vec<Env<'a>>,
     pub(crate) fresh: u64,
@@ -198,6 +200,7 @@ impl<'a, 'c> Machine<'a, 'c> {
             branches: Vec::new(),
             inlined: BTreeMap::new(),
             captured: Vec::new(),
+            layers_made: Vec::new(),
             constants: BTreeMap::new(),
             scopes: Vec::new(),
             fresh: 0,

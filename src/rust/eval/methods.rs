@@ -152,7 +152,7 @@ impl<'a> Machine<'a, '_> {
             }
             Kind::Future(_) => self.future_method(value, name, args),
             Kind::Unknown(_) => self.hinted_method(value, name, args, at),
-            Kind::Object(_) => self.object_method(value, name, args),
+            Kind::Object(_) => self.object_method(value, name, args, at),
             _ => None,
         }
     }
@@ -190,10 +190,21 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    fn object_method(&mut self, value: &Value<'a>, name: &'a str, args: &[Value<'a>]) -> Option<Eval<'a>> {
+    fn object_method(&mut self, value: &Value<'a>, name: &'a str, args: &[Value<'a>], at: At) -> Option<Eval<'a>> {
         let Kind::Object(object) = &value.kind else { return None };
         if object.ty.is_some() {
             return None;
+        }
+        let period = object.fields.borrow().iter().find(|(n, _)| &**n == "period").map(|(_, v)| v.clone());
+        if let Some(wait) = period {
+            let ticks = matches!(name, "tick" | "next");
+            let future = Future::Sleep { wait, span: at.span };
+            return Some(Ok(if ticks { Value::new(Kind::Future(Rc::new(future))) } else { value.clone() }));
+        }
+        if object.fields.borrow().iter().any(|(n, _)| &**n == "seeded") {
+            // The same seed gives the same draws in every process: nothing random is in them.
+            let draw = super::random::method(value, name, args)?;
+            return Some(Ok(Value { taint: Taint::NONE, ..draw }));
         }
         // An atomic: one number that closures share.
         let current = object.fields.borrow().iter().find(|(n, _)| &**n == "atomic").map(|(_, v)| v.clone())?;

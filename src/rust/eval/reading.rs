@@ -9,6 +9,7 @@ use super::layers::{self, Key, Retry};
 use super::machine::Shared;
 use super::reply::Reply;
 use super::statics::Statics;
+use super::value::ClientLayer;
 use super::wait::duration;
 use super::watch::{self, Watched};
 use crate::facts::SettingsFact;
@@ -46,6 +47,7 @@ pub(crate) fn read(index: &Index<'_>, settings: &[SettingsFact]) -> CodeReading 
             reader.root(root);
         }
     }
+    reader.clients_without_calls();
     reader.out.finish(index)
 }
 
@@ -92,6 +94,7 @@ struct Draft<'a> {
     calls: Vec<(CodeCall, Vec<(Key, ModeSet)>)>,
     unresolved: Vec<Unresolved>,
     reached: BTreeSet<FnIx>,
+    clients: BTreeMap<Key, ClientLayer<'a>>,
 }
 
 impl<'a> Reader<'_, 'a> {
@@ -104,6 +107,10 @@ impl<'a> Reader<'_, 'a> {
         let discovery = watch::discover(self.shared, self.instances, root);
         self.left = self.left.saturating_sub(discovery.steps);
         self.out.reached.extend(discovery.reached);
+        for layer in discovery.layers {
+            let described = layer.described();
+            self.out.clients.entry((described.opens, described.via)).or_insert(layer);
+        }
         let mut steps = STEPS_OF_ROOT.min(self.left);
         let before = steps;
         let mut cut = discovery.cut;
@@ -121,6 +128,23 @@ impl<'a> Reader<'_, 'a> {
                 what: format!("some of the calls that `{}` leads to", info.name),
                 reason: "there is more code behind it than is followed".to_owned(),
             });
+        }
+    }
+
+    /// Layers of clients through which no call was seen to go: they are in the inventory all the same.
+    fn clients_without_calls(&mut self) {
+        let clients = std::mem::take(&mut self.out.clients);
+        for (key, client) in clients {
+            if self.out.layers.contains_key(&key) {
+                continue;
+            }
+            let mut steps = STEPS_OF_ROOT.min(self.left);
+            let watched = watch::watch_layer(self.shared, self.instances, &client, &mut steps);
+            let mut retries = layers::retries(&watched);
+            if retries.is_empty() {
+                retries.push(layers::switched_off(client.described()));
+            }
+            self.out.layers.entry(key).or_default().extend(retries);
         }
     }
 

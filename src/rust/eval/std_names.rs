@@ -212,6 +212,7 @@ impl<'a> Machine<'a, '_> {
                 [x],
             ) => x.clone(),
             ([.., "Json" | "State" | "Extension" | "Html" | "Data"], [x]) => x.clone(),
+            ([.., "seed_from_u64" | "from_seed"], [seed]) if seed.taint == Taint::NONE => cell("seeded", seed.clone()),
             ([.., "OnceCell" | "OnceLock", "new"], []) => cell("once", Value::unit()),
             ([.., atomic, "new"], [n]) if atomic.starts_with("Atomic") => cell("atomic", n.clone()),
             (

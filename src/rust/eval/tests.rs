@@ -1,5 +1,6 @@
 //! Tests of whole functions: what is read of a few lines of code.
 
+mod fixtures;
 mod support;
 
 use support::layers;

@@ -1,13 +1,15 @@
 //! Watching: a function is run again and again, with the call under test failing in each way, and with it succeeding.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use super::episode::Trace;
 use super::goal::{Found, GOOD_STATUSES, Goal, Target, World};
 use super::instances::Instances;
-use super::machine::{Flow, Machine, Purpose, Shared, Stop};
+use super::machine::{Eval, Flow, Machine, Purpose, Shared, Stop};
 use super::oracle::{Choice, Oracle};
 use super::reply::{self, Reply};
+use super::value::{Client, ClientLayer, Request};
 use crate::model::{Mode, ModeSet, STATUSES};
 use crate::rust::index::FnIx;
 
@@ -39,7 +41,8 @@ pub(crate) struct Watched<'a> {
 }
 
 /// What a discovery found.
-pub(crate) struct Discovery {
+pub(crate) struct Discovery<'a> {
+    pub(crate) layers: Vec<ClientLayer<'a>>,
     pub(crate) found: Vec<Found>,
     pub(crate) reached: BTreeSet<FnIx>,
     pub(crate) cut: bool,
@@ -47,7 +50,7 @@ pub(crate) struct Discovery {
 }
 
 /// Finds the calls that leave the program from `root` on.
-pub(crate) fn discover<'a>(shared: &Shared<'a>, instances: &Instances<'a>, root: FnIx) -> Discovery {
+pub(crate) fn discover<'a>(shared: &Shared<'a>, instances: &Instances<'a>, root: FnIx) -> Discovery<'a> {
     let mut machine = Machine::new(shared, instances, Purpose::Discover);
     let before = machine.steps;
     let result = machine.run(root);
@@ -56,7 +59,13 @@ pub(crate) fn discover<'a>(shared: &Shared<'a>, instances: &Instances<'a>, root:
     machine.episodes.clear();
     machine.tidy();
     let steps = u64::from(before - machine.steps);
-    Discovery { found: std::mem::take(&mut machine.found), reached: machine.reached(), cut, steps }
+    Discovery {
+        layers: std::mem::take(&mut machine.layers_made),
+        found: std::mem::take(&mut machine.found),
+        reached: machine.reached(),
+        cut,
+        steps,
+    }
 }
 
 /// Watches one call, with at most so many steps; those taken are subtracted.
@@ -67,7 +76,37 @@ pub(crate) fn watch<'a>(
     found: &Found,
     steps: &mut u64,
 ) -> Watched<'a> {
-    let goal = &found.goal;
+    watch_from(shared, instances, &|m| m.run(root), &found.goal, steps)
+}
+
+/// Watches a request through a client's layer, for a client that no call was seen to go through.
+pub(crate) fn watch_layer<'a>(
+    shared: &Shared<'a>,
+    instances: &Instances<'a>,
+    layer: &ClientLayer<'a>,
+    steps: &mut u64,
+) -> Watched<'a> {
+    let span = layer.described().opens;
+    let goal = Goal { span, chain: 0, branches: BTreeSet::new(), http: true };
+    let layer = layer.clone();
+    let start = move |m: &mut Machine<'a, '_>| {
+        let client = Client { layers: vec![layer.clone()], id: 0, open: false, blocking: true };
+        let request = Request { client: Rc::new(client), method: None, url: None, url_span: span, content: 0 };
+        m.send(&Rc::new(request), span)
+    };
+    watch_from(shared, instances, &start, &goal, steps)
+}
+
+/// Where a run starts.
+type Start<'s, 'a> = &'s dyn Fn(&mut Machine<'a, '_>) -> Eval<'a>;
+
+fn watch_from<'a>(
+    shared: &Shared<'a>,
+    instances: &Instances<'a>,
+    root: Start<'_, 'a>,
+    goal: &Goal,
+    steps: &mut u64,
+) -> Watched<'a> {
     let worlds: Vec<World> = if goal.http {
         vec![World::Transport(Mode::Refused), World::Transport(Mode::Timeout), World::Statuses(STATUSES.collect())]
     } else {
@@ -96,7 +135,7 @@ pub(crate) fn watch<'a>(
 fn runs<'a>(
     shared: &Shared<'a>,
     instances: &Instances<'a>,
-    root: FnIx,
+    root: Start<'_, 'a>,
     goal: &Goal,
     world: &World,
     others_fail: bool,
@@ -116,7 +155,7 @@ fn runs<'a>(
         machine.others_fail = others_fail;
         machine.oracle = Oracle::with(script);
         let before = machine.steps;
-        let result = machine.run(root);
+        let result = root(&mut machine);
         machine.close_all();
         *steps = steps.saturating_sub(u64::from(before - machine.steps));
         if machine.hits > 0 {

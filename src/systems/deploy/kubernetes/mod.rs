@@ -117,7 +117,7 @@ fn ingress(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
     let paths = paths.filter_map(|rule| rule.at(&["http", "paths"])).flat_map(Node::items).map(|n| &**n);
     let default = ["defaultBackend", "backend"].iter().find_map(|key| object.spec(&[key]));
     let paths = paths.filter_map(|path| Some((path.get("backend")?, settings::opening(file, path))));
-    for (backend, span) in paths.chain(default.map(|b| (b, b.span))) {
+    for (backend, span) in paths.chain(default.map(|b| (b, settings::opening(file, b)))) {
         // The shape before networking.k8s.io/v1 has the name at the backend itself.
         let name = backend.at(&["service", "name"]).or_else(|| backend.get("serviceName"));
         let Some(name) = name else { continue };

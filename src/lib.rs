@@ -31,7 +31,8 @@ use std::sync::Arc;
 
 use config::Config;
 use run::Run;
-use rust::reading::CodeReading;
+use rust::eval;
+use rust::index::Index;
 use source::discover::{Missing, Paths, discover};
 use source::read::read;
 use source::{Sources, Unread};
@@ -92,7 +93,8 @@ fn stages(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
     let mut facts = extract::extract(&texts.files, config);
     let unread = in_order([discovered.unread, texts.unread, std::mem::take(&mut facts.unread)]);
     let sources: Sources = texts.files.into_iter().chain(config.source.as_deref().cloned()).collect();
-    let model = graph::link(facts, CodeReading::default(), &sources, config);
+    let code = eval::read(&Index::new(&facts.packages, &facts.modules), &facts.packages, &facts.settings);
+    let model = graph::link(facts, code, &sources, config);
     let findings = config::apply_levels(rules::check(&model), config, &sources);
     Ok(Run { sources, model, findings, unread, files: discovered.files.len() })
 }

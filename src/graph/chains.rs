@@ -1,5 +1,6 @@
 //! Chains of repeated hops, from an entry inwards, with what each failure at the inner end comes to.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use super::cycles::{Node, Order};
@@ -38,6 +39,8 @@ pub(super) struct Graph<'a> {
     pub(super) order: &'a Order,
     /// How many classes of modes there are.
     pub(super) classes: usize,
+    /// How many outcomes have been looked at.
+    pub(super) work: &'a Cell<usize>,
 }
 
 impl<'a> Graph<'a> {
@@ -104,6 +107,7 @@ impl<'a> Graph<'a> {
     /// What failures of a hop's callee come to, given what those of its caller do.
     fn across(&self, table: &HopTable, outside: &Reaches) -> Reaches {
         let mut inside = vec![None; self.classes];
+        self.work.set(self.work.get().saturating_add(self.classes));
         for (class, outcome) in table.outcomes() {
             let outer = match outcome.outside.as_slice() {
                 [] => Some(Reach::END),

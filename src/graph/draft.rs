@@ -68,8 +68,9 @@ impl Draft<'_> {
     pub(super) fn unknown_target(&mut self, of: &str, span: Span, reason: String) -> ComponentIx {
         let name = format!("the host behind {of}");
         self.unresolved.push(Unresolved { span, what: name.clone(), reason });
-        let known = self.hosts.iter().find(|(_, p)| p.kind == ComponentKind::Host && p.name == name).map(|(ix, _)| ix);
-        known.unwrap_or_else(|| self.hosts.add(Part::new(&name, ComponentKind::Host, Some(span))))
+        self.hosts
+            .leaf_named(&name)
+            .unwrap_or_else(|| self.hosts.add(Part::new(&name, ComponentKind::Host, Some(span))))
     }
 
     /// Puts layers on all hops that `test` picks. Each group holds alternatives: a hop takes one of each group, and

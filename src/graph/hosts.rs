@@ -51,43 +51,84 @@ pub(super) struct Found {
 pub(super) struct Hosts {
     parts: Vec<Part>,
     services: Vec<ServiceFact>,
+    /// By name and host, lower case; by name as [`spelled`]; by label.
+    by_host: BTreeMap<String, Vec<ComponentIx>>,
+    by_spelling: BTreeMap<String, Vec<ComponentIx>>,
+    by_label: BTreeMap<(String, String), Vec<ComponentIx>>,
+    services_by_name: BTreeMap<String, Vec<usize>>,
 }
 
 impl Hosts {
     /// The components that manifests declare. What several files declare under one name (base and overlay, Compose
     /// and Kubernetes) is one component.
     pub(super) fn new(components: Vec<ComponentFact>, services: Vec<ServiceFact>) -> Self {
-        let mut hosts = Self { parts: Vec::new(), services };
+        let mut hosts = Self { services, ..Self::default() };
+        for (at, service) in hosts.services.iter().enumerate() {
+            hosts.services_by_name.entry(service.name.to_lowercase()).or_default().push(at);
+        }
         let (named, plain): (Vec<_>, Vec<_>) = components.into_iter().partition(|c| c.namespace.is_some());
         for fact in named.into_iter().chain(plain) {
             let kind = match fact.kind {
                 ComponentFactKind::Service => ComponentKind::Service,
                 ComponentFactKind::Job => ComponentKind::Job,
             };
-            let same = |p: &&Part| p.name == fact.name && p.kind == kind;
-            let candidates: Vec<&Part> = hosts.parts.iter().filter(same).collect();
-            let exact = candidates.iter().position(|p| p.namespace == fact.namespace);
-            let chosen = match (exact, candidates.as_slice()) {
-                (Some(at), _) => candidates.get(at).copied(),
-                (None, [only]) if fact.namespace.is_none() => Some(*only),
-                _ => None,
-            };
-            let at = chosen.and_then(|c| hosts.parts.iter().position(|p| std::ptr::eq(p, c)));
-            let at = at.unwrap_or_else(|| {
-                hosts.parts.push(Part { declared: true, ..Part::new(&fact.name, kind, Some(fact.span)) });
-                hosts.parts.len() - 1
-            });
-            if let Some(part) = hosts.parts.get_mut(at) {
-                part.add(fact);
-            }
+            let ix = hosts
+                .declared(&fact, kind)
+                .unwrap_or_else(|| hosts.add(Part { declared: true, ..Part::new(&fact.name, kind, Some(fact.span)) }));
+            hosts.say_more(ix, fact);
         }
         hosts
     }
 
+    /// What another manifest has declared under the same name.
+    fn declared(&self, fact: &ComponentFact, kind: ComponentKind) -> Option<ComponentIx> {
+        let named = self.by_host.get(&fact.name.to_lowercase()).into_iter().flatten();
+        let same =
+            named.filter_map(|ix| Some((*ix, self.part(*ix)?))).filter(|(_, p)| p.name == fact.name && p.kind == kind);
+        let same: Vec<(ComponentIx, &Part)> = same.collect();
+        let exact = same.iter().find(|(_, p)| p.namespace == fact.namespace);
+        match (exact, same.as_slice()) {
+            (Some((ix, _)), _) => Some(*ix),
+            (None, [(only, _)]) if fact.namespace.is_none() => Some(*only),
+            _ => None,
+        }
+    }
+
+    fn say_more(&mut self, ix: ComponentIx, fact: ComponentFact) {
+        for pair in &fact.labels {
+            self.by_label.entry(pair.clone()).or_default().push(ix);
+        }
+        self.call(ix, fact.hosts.iter().map(|h| h.to_lowercase()));
+        if let Some(part) = self.part_mut(ix) {
+            part.add(fact);
+        }
+    }
+
+    /// Adds names by which a component is called.
+    pub(super) fn call(&mut self, ix: ComponentIx, names: impl IntoIterator<Item = String>) {
+        for name in names {
+            let known = self.by_host.entry(name.clone()).or_default();
+            if !known.contains(&ix) {
+                known.push(ix);
+            }
+            if let Some(part) = self.parts.get_mut(ix.0 as usize) {
+                part.hosts.push(name);
+            }
+        }
+    }
+
     /// Adds a component.
     pub(super) fn add(&mut self, part: Part) -> ComponentIx {
+        let ix = ComponentIx(self.parts.len() as u32);
+        for host in part.hosts.iter().cloned().chain([part.name.to_lowercase()]) {
+            let known = self.by_host.entry(host).or_default();
+            if !known.contains(&ix) {
+                known.push(ix);
+            }
+        }
+        self.by_spelling.entry(spelled(&part.name)).or_default().push(ix);
         self.parts.push(part);
-        ComponentIx(self.parts.len() as u32 - 1)
+        ix
     }
 
     /// A component.
@@ -107,8 +148,10 @@ impl Hosts {
 
     /// The components with this name that are more than a host's name.
     pub(super) fn all_named(&self, name: &str) -> Vec<ComponentIx> {
-        let is = |p: &Part| !matches!(p.kind, ComponentKind::Host | ComponentKind::Outside);
-        self.iter().filter(|(_, p)| is(p) && spelled(&p.name) == spelled(name)).map(|(ix, _)| ix).collect()
+        let is = |ix: &ComponentIx| {
+            self.part(*ix).is_some_and(|p| !matches!(p.kind, ComponentKind::Host | ComponentKind::Outside))
+        };
+        self.by_spelling.get(&spelled(name)).into_iter().flatten().copied().filter(is).collect()
     }
 
     /// The component with this name, if it is the only one.
@@ -117,6 +160,12 @@ impl Hosts {
             [only] => Some(*only),
             _ => None,
         }
+    }
+
+    /// The leaf with exactly this name.
+    pub(super) fn leaf_named(&self, name: &str) -> Option<ComponentIx> {
+        let all = self.by_spelling.get(&spelled(name))?.iter();
+        all.copied().find(|ix| self.part(*ix).is_some_and(|p| p.kind == ComponentKind::Host && p.name == name))
     }
 
     /// The components behind a host; one that nobody knows becomes a leaf.
@@ -150,32 +199,32 @@ impl Hosts {
     }
 
     fn find(&self, host: &str, namespace: Option<&str>, depth: usize) -> Found {
-        let literal = self.nearest(namespace, |p| p.hosts.iter().any(|h| h == host));
         let services = self.service(host, namespace);
         let grpc = services.iter().any(|s| s.grpc);
         let mut components: Vec<ComponentIx> = services.iter().flat_map(|s| self.behind(s, depth)).collect();
         if components.is_empty() {
-            components = literal;
+            let literally = |p: &Part| p.hosts.iter().any(|h| h == host);
+            components = self.nearest(self.called(host), namespace, literally);
         }
         if let (true, Some(name)) = (components.is_empty(), ServiceName::parse(host)) {
-            let (namespace, known) = (name.namespace.or(namespace), name.sure || name.namespace.is_none());
-            let called = |p: &Part| {
-                let fits = known || p.namespace.as_deref() == namespace;
-                fits && (p.name.to_lowercase() == name.name
-                    || p.kind == ComponentKind::Host && is_leaf_of(p, name.name))
-            };
-            components = self.nearest(namespace, called);
+            let wanted = name.namespace.or(namespace);
+            let fits = |p: &Part| name.sure || p.namespace.as_deref() == wanted;
+            components = self.nearest(self.called(name.name), wanted, fits);
         }
         components.sort_unstable();
         components.dedup();
         Found { components, grpc }
     }
 
+    fn called(&self, name: &str) -> &[ComponentIx] {
+        self.by_host.get(name).map_or(&[], Vec::as_slice)
+    }
+
     /// The Services of a name. A short name is looked up in its own namespace; where a namespace is not known, any fits.
     fn service(&self, host: &str, namespace: Option<&str>) -> Vec<&ServiceFact> {
         let Some(name) = ServiceName::parse(host) else { return Vec::new() };
         let wanted = name.namespace.or(namespace);
-        let called = self.services.iter().filter(|s| s.name.to_lowercase() == name.name);
+        let called = self.services_by_name.get(name.name).into_iter().flatten().filter_map(|at| self.services.get(*at));
         let (exact, open): (Vec<_>, Vec<_>) =
             called.partition(|s| s.namespace.is_some() && s.namespace.as_deref() == wanted);
         if !exact.is_empty() || !name.sure {
@@ -186,26 +235,28 @@ impl Hosts {
 
     /// The components whose labels a Service selects.
     fn behind(&self, service: &ServiceFact, depth: usize) -> Vec<ComponentIx> {
+        let namespace = service.namespace.as_deref();
         if let Some(external) = &service.external {
             let target = external.trim_end_matches('.').to_lowercase();
             let known = depth > 0 && target != service.name;
-            return if known {
-                self.find(&target, service.namespace.as_deref(), depth - 1).components
-            } else {
-                Vec::new()
-            };
+            return if known { self.find(&target, namespace, depth - 1).components } else { Vec::new() };
         }
-        let selects = |p: &Part| {
-            let all = |labels: &Vec<(String, String)>| service.selector.iter().all(|pair| labels.contains(pair));
-            !service.selector.is_empty() && p.labels.iter().any(all)
-        };
-        self.nearest(service.namespace.as_deref(), selects)
+        let all = |labels: &Vec<(String, String)>| service.selector.iter().all(|pair| labels.contains(pair));
+        let Some(first) = service.selector.first() else { return Vec::new() };
+        let labelled = self.by_label.get(first).map_or(&[][..], Vec::as_slice);
+        self.nearest(labelled, namespace, |p| p.labels.iter().any(all))
     }
 
     /// Of the components for which `test` holds, those of this namespace, else those of none; of any, where the
     /// namespace is not known.
-    fn nearest(&self, namespace: Option<&str>, test: impl Fn(&Part) -> bool) -> Vec<ComponentIx> {
-        let all: Vec<(ComponentIx, &Part)> = self.iter().filter(|(_, p)| test(p)).collect();
+    fn nearest(
+        &self,
+        among: &[ComponentIx],
+        namespace: Option<&str>,
+        test: impl Fn(&Part) -> bool,
+    ) -> Vec<ComponentIx> {
+        let all: Vec<(ComponentIx, &Part)> =
+            among.iter().filter_map(|ix| Some((*ix, self.part(*ix)?))).filter(|(_, p)| test(p)).collect();
         let of = |wanted: Option<&str>| -> Vec<ComponentIx> {
             all.iter().filter(|(_, p)| p.namespace.as_deref() == wanted).map(|(ix, _)| *ix).collect()
         };
@@ -233,11 +284,6 @@ impl Hosts {
     }
 }
 
-/// A leaf is known by its short name, too.
-fn is_leaf_of(part: &Part, name: &str) -> bool {
-    part.hosts.iter().any(|h| h == name)
-}
-
 impl Part {
     /// A component of which only its name is known.
     pub(super) fn new(name: &str, kind: ComponentKind, place: Option<Span>) -> Self {
@@ -259,7 +305,6 @@ impl Part {
     fn add(&mut self, fact: ComponentFact) {
         self.namespace = self.namespace.take().or(fact.namespace);
         self.labels.push(fact.labels);
-        self.hosts.extend(fact.hosts.iter().map(|h| h.to_lowercase()));
         self.images.extend(fact.images);
         self.builds.extend(fact.build);
         self.env.extend(fact.env);

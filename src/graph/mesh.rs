@@ -6,15 +6,13 @@ use super::draft::Draft;
 use super::gateways::Gateways;
 use super::hosts::Part;
 use crate::model::{Callers, ComponentIx, ComponentKind, Hop, HostRef, LayerIx, Scope};
+use crate::source::Span;
 
 /// Puts the policies of all meshes on their hops.
 pub(super) fn add_layers(draft: &mut Draft<'_>, gateways: &Gateways) {
     let policies = policies(draft, false);
+    add_callers(draft, &policies);
     for (to, by_system) in group(draft, &policies) {
-        // A policy for a host that nobody in the repository calls is there for callers elsewhere.
-        if !draft.hops.iter().any(|h| h.to == to) {
-            add_callers(draft, to, &policies);
-        }
         let groups: Vec<Vec<LayerIx>> = by_system.into_values().collect();
         let reached = sidecar_hops(draft, to);
         draft.put_on(&groups, |h| reached(h));
@@ -58,14 +56,25 @@ fn sidecar_hops(draft: &Draft<'_>, to: ComponentIx) -> impl Fn(&Hop) -> bool + u
     move |hop: &Hop| hop.to == to && !outside.contains(&hop.from)
 }
 
-fn add_callers(draft: &mut Draft<'_>, to: ComponentIx, policies: &[Policy]) {
-    let Some(name) = draft.hosts.part(to).map(|p| format!("callers of {}", p.name)) else { return };
-    let hosts = policies.iter().filter(|(_, from, _)| from.mesh).flat_map(|(_, _, hosts)| hosts);
-    let place =
-        hosts.cloned().collect::<Vec<_>>().into_iter().find(|h| draft.hosts.resolve(h).components.contains(&to));
-    let callers = draft.hosts.add(Part::new(&name, ComponentKind::Outside, None));
-    let hop = draft.new_hop(callers, to, place.map(|h| h.span));
-    draft.add_hop(hop);
+/// A policy for hosts that nobody in the repository calls is there for callers elsewhere.
+fn add_callers(draft: &mut Draft<'_>, policies: &[Policy]) {
+    for (_, _, hosts) in policies.iter().filter(|(_, from, _)| from.mesh) {
+        let mut targets: BTreeMap<ComponentIx, Span> = BTreeMap::new();
+        for host in hosts {
+            for to in draft.hosts.resolve(host).components {
+                targets.entry(to).or_insert(host.span);
+            }
+        }
+        if draft.hops.iter().any(|h| targets.contains_key(&h.to)) {
+            continue;
+        }
+        for (to, span) in targets {
+            let Some(name) = draft.hosts.part(to).map(|p| format!("callers of {}", p.name)) else { continue };
+            let callers = draft.hosts.add(Part::new(&name, ComponentKind::Outside, None));
+            let hop = draft.new_hop(callers, to, Some(span));
+            draft.add_hop(hop);
+        }
+    }
 }
 
 /// The default policy of a mesh holds where no other layer of that mesh covers the hop.

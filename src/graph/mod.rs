@@ -65,8 +65,8 @@ fn add_configured(draft: &mut Draft<'_>, config: &Config) {
             .unwrap_or_else(|| draft.hosts.add(Part::new(&service.name, ComponentKind::Service, service.span)));
         if let Some(part) = draft.hosts.part_mut(ix) {
             part.declared = true;
-            part.hosts.extend(service.hosts.iter().filter_map(|h| names::host_of(h)));
         }
+        draft.hosts.call(ix, service.hosts.iter().filter_map(|h| names::host_of(h)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which folder belongs to which component: packages to what runs them, settings files to what reads them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::hosts::{Hosts, Part};
 use super::names::{image_name, last_folder, lies_in, spelled};
@@ -44,7 +44,7 @@ impl Owners {
     }
 
     fn link(&mut self, packages: &[PackageFact], reading: &CodeReading, hosts: &Hosts) {
-        let mut linked: Vec<ComponentIx> = Vec::new();
+        let mut linked: BTreeSet<ComponentIx> = BTreeSet::new();
         for (package, owned) in packages.iter().zip(&mut self.packages) {
             let manifest = beside(&package.folder, "Cargo.toml");
             owned.extend(self.configured.iter().filter(|(globs, _)| globs.matches(&manifest)).map(|(_, ix)| *ix));
@@ -53,12 +53,13 @@ impl Owners {
         let runs = |p: &Part| matches!(p.kind, ComponentKind::Service | ComponentKind::Job) && p.declared;
         let candidates: Vec<(ComponentIx, &Part)> = hosts.iter().filter(|(_, p)| runs(p)).collect();
         for tier in TIERS {
-            for &(ix, part) in candidates.iter().filter(|(ix, _)| !linked.contains(ix)).collect::<Vec<_>>() {
-                let fits = packages.iter().enumerate().filter(|(_, package)| tier(part, package, packages));
-                let fits: Vec<usize> = fits.map(|(at, _)| at).collect();
-                if let [only] = fits.as_slice() {
-                    linked.push(ix);
-                    self.packages.get_mut(*only).into_iter().for_each(|owned| owned.push(ix));
+            for &(ix, part) in &candidates {
+                if !linked.contains(&ix)
+                    && let [only] = tier(part, packages).as_slice()
+                    && let Some(owned) = self.packages.get_mut(*only)
+                {
+                    linked.insert(ix);
+                    owned.push(ix);
                 }
             }
         }
@@ -118,26 +119,30 @@ impl Owners {
     }
 }
 
-/// What tells that a component runs a package, the surest first.
-type Tier = fn(&Part, &PackageFact, &[PackageFact]) -> bool;
+/// Which packages a component may run, the surest signs first. Only one that stands alone counts.
+type Tier = fn(&Part, &[PackageFact]) -> Vec<usize>;
 
 const TIERS: [Tier; 5] = [
-    |part, package, _| part.builds.contains(&package.folder),
-    |part, package, all| {
-        part.builds.iter().any(|build| {
-            let inside = all.iter().filter(|other| lies_in(&other.folder, build)).count();
-            inside == 1 && lies_in(&package.folder, build)
+    |part, packages| which(packages, |package| part.builds.contains(&package.folder)),
+    |part, packages| {
+        let inside = part.builds.iter().map(|build| which(packages, |package| lies_in(&package.folder, build)));
+        inside.filter(|all| all.len() == 1).flatten().collect()
+    },
+    |part, packages| which(packages, |package| part.images.iter().any(|image| is_called(package, image_name(image)))),
+    |part, packages| which(packages, |package| is_called(package, &part.name)),
+    |part, packages| {
+        let names = part.images.iter().map(|image| image_name(image)).chain([part.name.as_str()]);
+        let names: BTreeSet<String> = names.map(spelled).collect();
+        which(packages, |package| {
+            let folder = spelled(last_folder(&package.folder));
+            names.contains(&folder) || package.binaries.iter().any(|b| names.contains(&spelled(b)))
         })
     },
-    |part, package, _| part.images.iter().any(|image| is_called(package, image_name(image))),
-    |part, package, _| is_called(package, &part.name),
-    |part, package, _| {
-        let names = part.images.iter().map(|image| image_name(image)).chain([part.name.as_str()]);
-        let mut names = names.map(spelled);
-        let folder = spelled(last_folder(&package.folder));
-        names.any(|n| n == folder || package.binaries.iter().any(|b| spelled(b) == n))
-    },
 ];
+
+fn which(packages: &[PackageFact], test: impl Fn(&PackageFact) -> bool) -> Vec<usize> {
+    packages.iter().enumerate().filter(|(_, package)| test(package)).map(|(at, _)| at).collect()
+}
 
 /// Whether a component that bears another name may still run the code of the repository: it is built here, its image is
 /// not told, or it sets what the code reads. A database beside the code is none of these.

@@ -3,6 +3,7 @@
 //! A best-first search from the entries inwards. [`Behind`] says exactly what a chain can still come to, so the
 //! search goes straight to the largest products, however many paths there are.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
@@ -20,6 +21,9 @@ pub(super) const LISTED: usize = 1000;
 /// How much the search may hold: numbers, over all chains. Only graphs with very many paths that come to the same
 /// layers reach it; the list then says that it is not complete.
 const CAPACITY: usize = 1_000_000;
+
+/// How many outcomes of hops the search may look at: a second's work.
+const WORK: usize = 50_000_000;
 
 /// How many chains are looked at to see whether a path has a worse one beside it.
 const EXTENSIONS: usize = 2_000;
@@ -41,7 +45,8 @@ pub(super) fn list(components: &[Component], hops: &[Hop], layers: &[Layer], lim
     let tables: Vec<HopTable> = hops.iter().map(|h| HopTable::new(h, components, layers, &classes)).collect();
     let order = Order::new(components.len(), hops, &tables);
     let behind = Behind::all(&order, &tables, classes.len());
-    let graph = Graph { tables: &tables, order: &order, classes: classes.len() };
+    let work = Cell::new(0);
+    let graph = Graph { tables: &tables, order: &order, classes: classes.len(), work: &work };
     let mut search = Search { graph, behind: &behind, chains: Vec::new(), waiting: BinaryHeap::new(), full: false };
     search.start();
     let mut listed = Vec::new();
@@ -138,7 +143,8 @@ impl Search<'_> {
             if step.complete {
                 return Some(ix);
             }
-            if (self.chains.len() + 1).saturating_mul(self.graph.classes) > CAPACITY {
+            let held = (self.chains.len() + 1).saturating_mul(self.graph.classes);
+            if held > CAPACITY || self.graph.work.get() > WORK {
                 self.full = true;
                 return None;
             }

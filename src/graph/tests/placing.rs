@@ -100,6 +100,15 @@ fn a_mesh_policy_for_a_host_that_nobody_calls_has_callers_elsewhere() {
 }
 
 #[test]
+fn a_policy_is_for_those_who_call_its_host_by_any_of_its_names() {
+    let mut r = Repository::new();
+    let package = r.package("web", "web");
+    r.call(package, text("http://stock"), 0);
+    r.layer("mesh.yaml", "istio", LayerKind::Mesh, mesh(&["stock-v2", "stock"]));
+    assert_eq!(r.hops(), ["web -> stock [mesh.yaml]"]);
+}
+
+#[test]
 fn routes_of_one_mesh_are_alternatives_and_two_meshes_are_factors() {
     let mut r = Repository::new();
     let package = r.package("web", "web");

@@ -1,14 +1,21 @@
-//! The rules' pages: one for each rule, all of one form.
+//! The examples on the rules' pages, run: what stands under "Fires on" fires at the marked line, and what stands under
+//! "Stays silent on" does not.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test says what is wrong by failing")]
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
 
 /// The headings of a page, in this order.
 const HEADINGS: [&str; 6] = ["What it does", "Why it hurts", "Fires on", "Stays silent on", "How to fix", "References"];
 
 /// The line of an example at which the finding starts ends with this, in a comment of the file's syntax.
 const MARK: &str = "<-- fires";
+
+/// The mark with the comment signs of the syntaxes on the pages.
+const MARKS: [&str; 3] = ["# <-- fires", "// <-- fires", "-- <-- fires"];
 
 struct Page {
     rule: String,
@@ -28,6 +35,28 @@ impl Example {
         let lines = self.files.iter().flat_map(|(path, text)| text.lines().zip(1..).map(move |(l, n)| (path, l, n)));
         lines.filter(|(_, line, _)| line.contains(MARK)).map(|(path, _, n)| (path.clone(), n)).collect()
     }
+
+    /// Writes the files, the marks left out, and checks the folder.
+    fn check(&self) -> Value {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for (path, text) in &self.files {
+            let file = folder.path().join(path);
+            std::fs::create_dir_all(file.parent().expect("a parent")).expect("a folder");
+            let text = MARKS.iter().fold(text.clone(), |text, mark| text.replace(mark, ""));
+            std::fs::write(file, text).expect("a file");
+        }
+        report(folder.path())
+    }
+}
+
+fn report(folder: &Path) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_retrylint"))
+        .args(["check", "--format", "json", "."])
+        .current_dir(folder)
+        .output()
+        .expect("retrylint starts");
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
 fn pages() -> Vec<Page> {
@@ -64,6 +93,15 @@ fn page(file: &Path) -> Page {
     page
 }
 
+fn findings<'j>(report: &'j Value, rule: &str) -> Vec<(&'j str, u64)> {
+    let all = report["findings"].as_array().expect("findings");
+    let place = |f: &'j Value| {
+        let location = &f["location"];
+        (location["file"].as_str().expect("a file"), location["line"].as_u64().expect("a line"))
+    };
+    all.iter().filter(|f| f["rule"] == rule).map(place).collect()
+}
+
 #[test]
 fn every_rule_has_a_page_and_every_page_a_rule() {
     let mut rules: Vec<_> = retrylint::rules::all().iter().map(|r| r.meta().id.to_string()).collect();
@@ -85,4 +123,41 @@ fn every_page_has_the_same_headings_and_both_kinds_of_examples() {
             assert_eq!(example.marks().len(), usize::from(fires), "{}: {}", page.rule, example.title);
         }
     }
+}
+
+#[test]
+fn examples_that_fire_do_so_at_the_marked_line_and_nowhere_else() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        for example in page.examples.iter().filter(|e| e.section == "Fires on") {
+            let report = example.check();
+            let found = findings(&report, &page.rule);
+            let marks = example.marks();
+            let wanted: Vec<_> = marks.iter().map(|(path, line)| (path.as_str(), *line)).collect();
+            if found != wanted {
+                wrong.push(format!("{}: {}: fires at {found:?}, is marked at {wanted:?}", page.rule, example.title));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn examples_that_stay_silent_do_and_the_layers_in_them_are_seen() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let mut seen = page.rule == "non-time-based-purge";
+        for example in page.examples.iter().filter(|e| e.section == "Stays silent on") {
+            let report = example.check();
+            let found = findings(&report, &page.rule);
+            if !found.is_empty() {
+                wrong.push(format!("{}: {}: fires at {found:?}", page.rule, example.title));
+            }
+            seen |= report["layers"].as_array().is_some_and(|layers| !layers.is_empty());
+        }
+        if !seen {
+            wrong.push(format!("{}: no layer is seen in any silent example, so silence proves nothing", page.rule));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -36,6 +36,7 @@ use rust::index::Index;
 use source::discover::{Missing, Paths, discover};
 use source::read::read;
 use source::{Sources, Unread};
+use systems::SystemMeta;
 
 /// What a run starts from, besides the configuration.
 #[derive(Debug, Clone, Default)]
@@ -70,6 +71,11 @@ pub enum Error {
     /// No threads to work on.
     #[error("no threads could be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+/// What every system is, whether it is read from settings or from code, in the order in which they are listed.
+pub fn system_metas() -> impl Iterator<Item = &'static SystemMeta> {
+    systems::all().iter().map(|system| system.meta()).chain(rust::metas())
 }
 
 /// Runs all stages but the report.

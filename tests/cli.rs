@@ -47,7 +47,7 @@ fn every_rule_and_system_is_listed_and_explained() {
         assert!(page.stdout.starts_with(&format!("# {rule}\n")), "{}", page.stdout);
     }
     let systems = names("systems", "systems", "system");
-    assert_eq!(systems.len(), retrylint::systems::all().len());
+    assert_eq!(systems.len(), retrylint::system_metas().count());
     let table = folder.retrylint(&["systems"]).stdout;
     for system in systems {
         assert!(table.contains(&format!(" ({system})\n")), "{system} in\n{table}");
@@ -56,7 +56,7 @@ fn every_rule_and_system_is_listed_and_explained() {
 
 #[test]
 fn every_default_names_its_source() {
-    for meta in retrylint::systems::all().iter().map(|system| system.meta()) {
+    for meta in retrylint::system_metas() {
         for default in meta.defaults {
             assert!(!default.source.is_empty() && !default.value.is_empty(), "{}: {}", meta.id, default.what);
         }

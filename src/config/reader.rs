@@ -25,7 +25,7 @@ impl Names {
     pub fn all() -> Self {
         Self {
             rules: crate::rules::all().iter().map(|rule| rule.meta().id).collect(),
-            systems: crate::systems::all().iter().map(|system| system.meta().id).collect(),
+            systems: crate::system_metas().map(|meta| meta.id).collect(),
         }
     }
 }

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::rules;
-use crate::systems;
 
 /// All rules, one a line.
 ///
@@ -38,7 +37,7 @@ pub fn rules_json(out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// Those of `out`.
 pub fn systems_text(out: &mut dyn Write) -> io::Result<()> {
-    for (n, meta) in systems::all().iter().map(|system| system.meta()).enumerate() {
+    for (n, meta) in crate::system_metas().enumerate() {
         if n > 0 {
             writeln!(out)?;
         }
@@ -57,7 +56,7 @@ pub fn systems_text(out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// Those of `out`.
 pub fn systems_json(out: &mut dyn Write) -> io::Result<()> {
-    let systems = systems::all().iter().map(|system| system.meta()).map(|meta| SystemJson {
+    let systems = crate::system_metas().map(|meta| SystemJson {
         system: meta.id,
         name: meta.name,
         reads: meta.reads,

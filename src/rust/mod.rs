@@ -11,3 +11,19 @@ pub mod lower;
 pub mod reading;
 pub mod stack;
 pub mod walk;
+
+use crate::systems::SystemMeta;
+
+/// What is read without any crate's help.
+static BY_HAND: SystemMeta = SystemMeta {
+    id: "rust",
+    name: "Rust by hand",
+    reads: "sources and Cargo.toml: loops, recursion and second tries around requests, through functions and files",
+    marks: &["fn "],
+    defaults: &[],
+};
+
+/// What is read in Rust sources, for the list of systems.
+pub fn metas() -> impl Iterator<Item = &'static SystemMeta> {
+    crates::metas().chain(std::iter::once(&BY_HAND))
+}

@@ -114,3 +114,16 @@ pub fn finish(command: &mut Command) -> Output {
     };
     Output { status, stdout: out.join().unwrap().unwrap(), stderr: err.join().unwrap().unwrap() }
 }
+
+/// The root of the repository.
+pub fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All stages but the report, on a path of the repository, with the configuration of somebody who wrote none.
+pub fn run(path: &str) -> retrylint::run::Run {
+    let cwd = repository().canonicalize().unwrap();
+    let config = retrylint::config::Config::without_file(&cwd);
+    let inputs = retrylint::Inputs { cwd, paths: vec![path.into()], ..retrylint::Inputs::default() };
+    retrylint::run(&inputs, &config).unwrap()
+}

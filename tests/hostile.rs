@@ -11,7 +11,8 @@ use support::Folder;
 const KONG: &str = "_format_version: \"3.0\"\nservices:\n- name: orders\n  host: orders\n  retries: 3\n";
 
 /// A Rust file that retries, so that select takes it.
-const RUST: &str = "fn load() { for _ in 0..3 { if reqwest::blocking::get(\"http://orders/\").is_ok() { return; } } }\n";
+const RUST: &str =
+    "fn load() { for _ in 0..3 { if reqwest::blocking::get(\"http://orders/\").is_ok() { return; } } }\n";
 
 fn unread_is_told(path: &str, text: impl AsRef<[u8]>) {
     let output = Folder::with(path, text).check();

@@ -47,8 +47,10 @@ fn ignored(layer: &Layer) -> Option<Finding> {
             None => "the next try when the schedule says".to_string(),
         }
     );
-    let what = "Wait as long as the response's Retry-After says, within a bound of your own";
-    let help = phrase::help(what, layer.advice.retry_after.as_ref());
+    let help = phrase::help(
+        "Let the response's Retry-After decide the wait, within a bound of your own",
+        layer.advice.retry_after.as_ref(),
+    );
     let text = format!("{codes} retried, Retry-After not used");
     Some(with_layer(Finding::new(&META, place, text, message).help(help), layer))
 }

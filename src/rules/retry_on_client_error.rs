@@ -24,12 +24,17 @@ impl Rule for RetryOnClientError {
             for pick in &layer.retries.picks {
                 let picked = pick.modes.intersection(left);
                 left = left.difference(picked);
-                if !picked.difference(sometimes_right()).is_empty() {
+                if !picked.difference(sometimes_right()).is_empty() && !takes_all(layer, pick) {
                     findings.push(client_error(layer, pick, picked));
                 }
             }
         }
     }
+}
+
+/// Whether it is the arm that takes every error, and no test on statuses: that is retry-on-any-error alone.
+fn takes_all(layer: &Layer, pick: &Pick) -> bool {
+    layer.retries.any_error == Some(pick.span) && pick.modes.contains(Mode::Refused)
 }
 
 fn client_error(layer: &Layer, pick: &Pick, picked: ModeSet) -> Finding {

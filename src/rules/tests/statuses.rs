@@ -124,3 +124,17 @@ fn retry_after_among_every_error_is_silent_without_a_status_or_a_setting_that_he
     };
     assert_eq!(rules_of(no_setting), ["retry-on-any-error"]);
 }
+
+#[test]
+fn the_arm_that_takes_every_error_is_no_pick_of_a_client_error_but_a_test_on_statuses_is() {
+    let arm = |transport: ModeSet| {
+        rules_of(move |l| {
+            let modes = ModeSet::statuses(400..=599).union(transport);
+            l.retries.yes = modes.union(ModeSet::transport());
+            l.retries.any_error = Some(l.opens);
+            l.retries.picks.push(Pick { modes, span: l.opens, text: "this test".to_string() });
+        })
+    };
+    assert_eq!(arm(ModeSet::transport()), ["retry-on-any-error"]);
+    assert_eq!(arm(ModeSet::EMPTY), ["retry-on-any-error", "retry-on-client-error"]);
+}

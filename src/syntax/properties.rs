@@ -5,7 +5,7 @@ mod nest;
 
 use std::sync::Arc;
 
-use super::tree::{Parsed, SyntaxError};
+use super::tree::{MAX_ERRORS, Parsed, SyntaxError};
 use crate::source::SourceFile;
 
 /// Reads a .properties file. Every level of a key has the whole key as its place.
@@ -17,7 +17,9 @@ pub fn parse(file: &SourceFile) -> Parsed {
     for line in lines::lines(file, &mut out.comments, &mut out.errors) {
         let span = file.span(line.key_range.clone());
         if let Err(message) = tree.insert(file, line) {
-            out.errors.push(SyntaxError { span, message: message.into() });
+            if out.errors.len() < MAX_ERRORS {
+                out.errors.push(SyntaxError { span, message: message.into() });
+            }
             if tree.is_full() {
                 break;
             }

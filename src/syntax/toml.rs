@@ -7,14 +7,11 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::tree::{Entry, Node, Parsed, Scalar, SyntaxError, Value, within};
+use super::tree::{Entry, MAX_ERRORS, Node, Parsed, Scalar, SyntaxError, Value, within};
 use crate::source::{SourceFile, Span};
 
 /// A broken file larger than this is not recovered: each error has a cost, and there can be one for every byte.
 const MAX_RECOVERED: usize = 1 << 20;
-
-/// More errors than this say nothing new.
-const MAX_ERRORS: usize = 100;
 
 /// Reads a TOML file. Tables come in the order of the file; a table's place runs from its header to its last own value.
 pub fn parse(file: &SourceFile) -> Parsed {

@@ -216,6 +216,9 @@ pub const MAX_DEPTH: usize = 256;
 /// A file with more values than this is refused: it holds data, not settings, and its tree would take many times its size.
 pub const MAX_VALUES: usize = 1_000_000;
 
+/// More errors than this in one file say nothing new.
+pub(super) const MAX_ERRORS: usize = 100;
+
 pub(super) const TOO_DEEP: &str = "nested deeper than 256 levels";
 pub(super) const TOO_MANY: &str = "holds more than 1,000,000 values: data, not settings";
 const _: () = assert!(MAX_DEPTH == 256 && MAX_VALUES == 1_000_000);

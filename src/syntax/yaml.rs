@@ -9,7 +9,7 @@ mod source;
 use granit_parser::{ErrorKind, Event, Parser, ScanError, options};
 
 use self::build::{Builder, Refusal};
-use super::tree::{Comment, MAX_DEPTH, Parsed, SyntaxError, TOO_DEEP, TOO_MANY};
+use super::tree::{Comment, MAX_DEPTH, MAX_ERRORS, Parsed, SyntaxError, TOO_DEEP, TOO_MANY};
 use crate::source::SourceFile;
 
 /// Reads a YAML stream. Aliases share their anchor's node and keep its spans.
@@ -45,7 +45,9 @@ pub fn parse(file: &SourceFile) -> Parsed {
             Err(error) => scan_error(file, &error),
         };
         let is_last = problem.message == TOO_MANY;
-        out.errors.push(problem);
+        if out.errors.len() < MAX_ERRORS || is_last {
+            out.errors.push(problem);
+        }
         builder.abandon();
         if is_last {
             break;

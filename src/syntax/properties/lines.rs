@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::source::SourceFile;
-use crate::syntax::tree::{Comment, SyntaxError};
+use crate::syntax::tree::{Comment, MAX_ERRORS, SyntaxError};
 
 /// A key and its value.
 pub(super) struct Line {
@@ -140,11 +140,10 @@ impl Lexer<'_, '_> {
     fn unicode(&mut self, out: &mut String) {
         let start = self.at - 1;
         let Some(first) = self.unit(0) else {
-            let range = start..start + 2;
-            self.errors.push(SyntaxError {
-                span: self.file.span(range),
-                message: "not valid .properties: \\u takes four hexadecimal digits".into(),
-            });
+            if self.errors.len() < MAX_ERRORS {
+                let message = "not valid .properties: \\u takes four hexadecimal digits".into();
+                self.errors.push(SyntaxError { span: self.file.span(start..start + 2), message });
+            }
             self.at += 1;
             out.push_str("\\u");
             return;

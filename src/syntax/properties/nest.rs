@@ -129,11 +129,12 @@ impl Branch {
     }
 }
 
-/// The parts of a key: names between dots, numbers in brackets; brackets around anything else quote a name.
+/// The parts of a key, at most [`MAX_DEPTH`] of them: names between dots, numbers in brackets; brackets around anything else quote a name.
 fn steps(key: &str) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
     let mut rest = key;
-    while !rest.is_empty() {
+    // One more than may be is enough to know that there are too many.
+    while !rest.is_empty() && steps.len() < MAX_DEPTH {
         if let Some((inner, after)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
             steps.push(match inner.parse() {
                 Ok(index) if !steps.is_empty() => Step::Index(index),

@@ -112,6 +112,8 @@ fn nesting_and_size_are_bounded() {
     assert_eq!(parsed.documents[0].get("ok").unwrap().as_int(), Some(2));
     let parsed = parse(&file(&format!("a{}=1\n", "[0]".repeat(10_000))));
     assert_eq!(parsed.errors[0].message, TOO_DEEP);
+    let parsed = parse(&file(&"[".repeat(1_000_000)));
+    assert_eq!(parsed.errors[0].message, TOO_DEEP);
     let parsed = parse(&file(&"a\n".repeat(MAX_VALUES + 5)));
     assert_eq!((parsed.errors.len(), &*parsed.errors[0].message), (1, TOO_MANY));
     assert_eq!(parse(&file("a[99999999999]=1")).documents[0].get("a").unwrap().items().len(), 1);

@@ -1,7 +1,7 @@
 use super::lex::TOO_DEEP;
 use super::*;
 use crate::syntax::dump::{dump, file};
-use crate::syntax::tree::{MAX_VALUES, TOO_MANY};
+use crate::syntax::tree::{MAX_ERRORS, MAX_VALUES, TOO_MANY};
 
 #[test]
 fn tables_run_from_their_header_to_their_last_own_value() {

@@ -8,7 +8,9 @@ use granit_parser::{Event, ScalarStyle, Span as RawSpan, StructureStyle, Tag};
 
 use super::{merge, source};
 use crate::source::SourceFile;
-use crate::syntax::tree::{Entry, MAX_DEPTH, MAX_VALUES, Node, Scalar, SyntaxError, TOO_DEEP, TOO_MANY, Value};
+use crate::syntax::tree::{
+    Entry, MAX_DEPTH, MAX_ERRORS, MAX_VALUES, Node, Scalar, SyntaxError, TOO_DEEP, TOO_MANY, Value,
+};
 
 /// Why a document is not built.
 pub(super) struct Refusal {
@@ -104,7 +106,9 @@ impl<'f> Builder<'f> {
             Event::Alias(anchor) => self.alias(anchor, range)?,
             Event::UnresolvedAlias(name) => {
                 let message = format!("the alias *{name} names no anchor that stands before it in this document");
-                errors.push(SyntaxError { span: self.file.span(range.clone()), message });
+                if errors.len() < MAX_ERRORS {
+                    errors.push(SyntaxError { span: self.file.span(range.clone()), message });
+                }
                 self.finish(0, self.null(range));
             }
             _ => {}

@@ -16,6 +16,9 @@ use crate::facts::Facts;
 use crate::model::{Purge, PurgeBound};
 use crate::source::{SourceFile, Span, Unread};
 
+/// More unread statements than this in one script say nothing new.
+const MAX_UNREAD: usize = 100;
+
 /// Adds the purges of an SQL script. A statement that cannot be read is unread if it names a store.
 pub fn extract(file: &SourceFile, facts: &mut Facts) {
     let text = &file.text;
@@ -207,7 +210,9 @@ impl Extractor<'_> {
             return;
         }
         let reason = format!("the purge of {table} cannot be read: {problem}");
-        self.facts.unread.push(Unread { path: self.file.path.clone(), span: Some(span), reason });
+        if self.facts.unread.len() < MAX_UNREAD {
+            self.facts.unread.push(Unread { path: self.file.path.clone(), span: Some(span), reason });
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Facts → model: who is who, which call graph that makes, and what retries multiply to on it.
 //!
 //! [`hosts`] and [`owners`] say who is who; [`code`], [`gateways`], [`clients`] and [`mesh`] make the hops and put the
-//! layers on them; [`modes`], [`products`], [`cycles`], [`bounds`], [`chains`] and [`paths`] work on the finished
+//! layers on them; [`modes`], [`products`], [`cycles`], [`bounds`], [`chains`], [`search`] and [`paths`] work on the finished
 //! graph and know nothing of where it came from.
 
 mod bounds;
@@ -18,6 +18,7 @@ mod names;
 mod owners;
 mod paths;
 mod products;
+mod search;
 
 use std::collections::BTreeSet;
 

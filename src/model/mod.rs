@@ -12,7 +12,7 @@ pub use hop::{
 };
 pub use layer::{Advice, Attempts, Budget, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, Pick, Wait};
 pub use mode::{Mode, ModeSet, STATUSES};
-pub use purge::{Purge, PurgeBound};
+pub use purge::{Keeps, Purge, PurgeBound};
 pub use setting::Setting;
 
 use crate::source::Span;

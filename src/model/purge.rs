@@ -7,6 +7,8 @@ use crate::source::Span;
 pub struct Purge {
     /// The table, as written.
     pub table: String,
+    /// What its records are.
+    pub keeps: Keeps,
     /// Where findings point: the DELETE (trim, eviction setting).
     pub place: Span,
     /// What chooses the victims.
@@ -28,4 +30,13 @@ pub enum PurgeBound {
     Everything,
     /// By key, duplicates only, or in a way that cannot be read: no finding.
     Other,
+}
+
+/// What the records of a purged table are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeps {
+    /// Messages or requests that were handled: a redelivery is looked up here.
+    Handled,
+    /// Messages that failed, for somebody to look at.
+    DeadLetters,
 }

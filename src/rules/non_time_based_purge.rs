@@ -1,7 +1,7 @@
 #![doc = include_str!("../../rules/non-time-based-purge.md")]
 
 use super::{Finding, Rule, RuleMeta, Severity};
-use crate::model::{Model, Purge, PurgeBound};
+use crate::model::{Keeps, Model, Purge, PurgeBound};
 
 static META: RuleMeta = RuleMeta {
     id: "non-time-based-purge",
@@ -25,28 +25,44 @@ impl Rule for NonTimeBasedPurge {
 
 fn purge(purge: &Purge) -> Option<Finding> {
     let table = &purge.table;
-    let (text, why) = match purge.bound {
+    let (text, how) = match purge.bound {
         PurgeBound::Age | PurgeBound::Other => return None,
-        PurgeBound::Count => (
-            "chosen by number, not by age",
-            "by number and not by age: the busier the day, the younger the records that go, and a redelivery of one of them is processed a second time",
-        ),
-        PurgeBound::Status => (
-            "chosen by status, not by age",
-            "by status and not by age: a record goes as soon as its message is done, and a redelivery a minute later is processed a second time",
-        ),
-        PurgeBound::Everything => (
-            "no age at all",
-            "whatever their age: each redelivery that comes after the purge is processed a second time",
-        ),
+        PurgeBound::Count => ("chosen by number, not by age", "by number and not by age"),
+        PurgeBound::Status => ("chosen by status, not by age", "by status and not by age"),
+        PurgeBound::Everything => ("no age at all", "whatever their age"),
+    };
+    let (why, age) = match purge.keeps {
+        Keeps::Handled => (forgotten(purge.bound), "older than any redelivery can still come"),
+        Keeps::DeadLetters => (lost(purge.bound), "older than it takes somebody to look at them"),
     };
     let help = format!(
-        "Delete by age, older than any redelivery can still come, in batches if you like: \
+        "Delete by age, {age}, in batches if you like: \
          `DELETE FROM {table} WHERE created_at < now() - interval '30 days'`."
     );
-    let finding = Finding::new(&META, purge.place, text, format!("Purges {table} {why}")).help(help);
+    let finding = Finding::new(&META, purge.place, text, format!("Purges {table} {how}: {why}")).help(help);
     Some(match purge.bound_span {
         Some(span) => finding.label(span, "what chooses the records that go"),
         None => finding,
     })
+}
+
+/// What follows where the records of handled messages go too soon.
+fn forgotten(bound: PurgeBound) -> &'static str {
+    match bound {
+        PurgeBound::Status => {
+            "a record goes as soon as its message is done, and a redelivery a minute later is processed a second time"
+        }
+        PurgeBound::Everything => "each redelivery that comes after the purge is processed a second time",
+        _ => {
+            "the busier the day, the younger the records that go, and a redelivery of one of them is processed a second time"
+        }
+    }
+}
+
+/// What follows where dead letters go too soon.
+fn lost(bound: PurgeBound) -> &'static str {
+    match bound {
+        PurgeBound::Everything => "messages that failed a minute ago are gone before anybody has looked at them",
+        _ => "the more messages fail, the sooner the first of them are gone, before anybody has looked at them",
+    }
 }

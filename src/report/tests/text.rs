@@ -185,6 +185,7 @@ fn a_purge_over_several_lines_is_marked_in_its_first() {
     let sql = "DELETE FROM inbox\nWHERE id IN (\n  SELECT id FROM inbox ORDER BY received_at LIMIT 1000\n);\n";
     let file = draft.file("db/purge.sql", sql);
     draft.model.purges.push(Purge {
+        keeps: crate::model::Keeps::Handled,
         table: "inbox".to_string(),
         place: Span::new(file, 0, sql.len()),
         bound: PurgeBound::Count,

@@ -69,7 +69,7 @@ fn is_dead_letters(name: &str, words: &[&str]) -> bool {
 }
 
 fn is_inbox(words: &[&str]) -> bool {
-    let Some(at) = words.iter().position(|w| matches!(*w, "inbox" | "inboxes")) else { return false };
+    let Some(at) = words.iter().position(|w| *w == "inbox") else { return false };
     let (before, after) = (words.get(..at).unwrap_or_default(), words.get(at + 1..).unwrap_or_default());
     let records = [
         "log", "logs", "state", "states", "message", "messages", "event", "events", "entry", "entries", "record",

@@ -10,10 +10,10 @@ use super::names;
 use super::places::Places;
 use super::read::{self, Reading};
 use super::split::{self, Candidate, Context};
-use super::tables::{Store, Tables};
+use super::tables::Tables;
 use super::victims::{Parts, Scope, factors};
 use crate::facts::Facts;
-use crate::model::{Purge, PurgeBound};
+use crate::model::{Keeps, Purge, PurgeBound};
 use crate::source::{SourceFile, Span, Unread};
 
 /// More unread statements than this in one script say nothing new.
@@ -109,9 +109,9 @@ impl Extractor<'_> {
         }
         for name in found {
             let table = self.candidate.word(name).to_string();
-            if self.tables.store(&table, used).is_some() {
+            if let Some(keeps) = self.tables.store(&table, used) {
                 let place = self.span(&(0..name.range.end));
-                self.facts.purges.push(Purge { table, place, bound, bound_span: None });
+                self.facts.purges.push(Purge { table, keeps, place, bound, bound_span: None });
             }
         }
     }
@@ -126,10 +126,10 @@ impl Extractor<'_> {
         let Some(place) = places.head(delete.delete_token.0.span.start) else { return };
         for target in targets(delete) {
             let Some(table) = self.base(&target, delete, parts) else { continue };
-            let Some(store) = self.tables.store(&table, used) else { continue };
-            let (bound, bound_span) = self.bound(&table, store, delete, parts, reading, &places);
+            let Some(keeps) = self.tables.store(&table, used) else { continue };
+            let (bound, bound_span) = self.bound(&table, keeps, delete, parts, reading, &places);
             let place = self.span(&place);
-            self.facts.purges.push(Purge { table, place, bound, bound_span });
+            self.facts.purges.push(Purge { table, keeps, place, bound, bound_span });
         }
     }
 
@@ -155,7 +155,7 @@ impl Extractor<'_> {
     fn bound(
         &self,
         table: &str,
-        store: Store,
+        keeps: Keeps,
         delete: &Delete,
         parts: &Parts<'_>,
         reading: &Reading,
@@ -184,7 +184,7 @@ impl Extractor<'_> {
             }
             _ if !is_silent && guard.is_some() => (PurgeBound::Count, guard.map(|r| self.file.span(r.clone()))),
             // A dead letter that was dealt with can go.
-            Verdict::Status(_) if store == Store::DeadLetters => (PurgeBound::Other, None),
+            Verdict::Status(_) if keeps == Keeps::DeadLetters => (PurgeBound::Other, None),
             Verdict::Status(span) => (PurgeBound::Status, places.range(span).map(|r| self.span(&r))),
             Verdict::Everything if self.runs() || says.contains(&Says::New) => (PurgeBound::Everything, None),
             Verdict::Everything | Verdict::Other => (PurgeBound::Other, None),
@@ -201,12 +201,14 @@ impl Extractor<'_> {
         let table =
             self.candidate.sql.get(head.clone()).and_then(|s| s.split_whitespace().last()).unwrap_or("").to_string();
         let is_common = is(&tokens[0], "WITH"); // There is a DELETE among the tokens, so there is a first one.
-        if self.tables.store(&table, used).is_none() && !is_common {
+        let keeps = self.tables.store(&table, used);
+        if keeps.is_none() && !is_common {
             return;
         }
         let span = self.span(&head);
-        if tokens.windows(2).any(|w| matches!(w, [a, b] if is(a, "CURRENT") && is(b, "OF"))) {
-            self.facts.purges.push(Purge { table, place: span, bound: PurgeBound::Other, bound_span: None });
+        let is_cursor = tokens.windows(2).any(|w| matches!(w, [a, b] if is(a, "CURRENT") && is(b, "OF")));
+        if let (true, Some(keeps)) = (is_cursor, keeps) {
+            self.facts.purges.push(Purge { table, keeps, place: span, bound: PurgeBound::Other, bound_span: None });
             return;
         }
         let reason = format!("the purge of {table} cannot be read: {problem}");

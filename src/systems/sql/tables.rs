@@ -4,15 +4,7 @@ use std::collections::BTreeMap;
 
 use super::lex::{Kind, Token};
 use super::names::{self, Named};
-
-/// A table that a purge matters for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Store {
-    /// Messages or requests that were handled.
-    Handled,
-    /// Messages that failed.
-    DeadLetters,
-}
+use crate::model::Keeps;
 
 /// The tables that a text creates: snake-case name, then its columns with their types.
 #[derive(Debug, Default)]
@@ -21,16 +13,16 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// What the table holds; `used` are the columns that the statement itself names.
-    pub(super) fn store(&self, table: &str, used: &[String]) -> Option<Store> {
+    /// What the table keeps, if a purge of it matters; `used` are the columns that the statement itself names.
+    pub(super) fn store(&self, table: &str, used: &[String]) -> Option<Keeps> {
         let name = names::snake(table);
         let created = self.columns.get(&name).map(Vec::as_slice).unwrap_or_default();
         let has = |wanted: fn(&str) -> bool| created.iter().map(|(c, _)| c).chain(used).any(|c| wanted(c));
         match names::table(&name) {
-            Named::Store => Some(Store::Handled),
-            Named::DeadLetters => Some(Store::DeadLetters),
-            Named::Perhaps => has(names::is_message_key).then_some(Store::Handled),
-            Named::Unknown => (score(created) >= 3).then_some(Store::Handled),
+            Named::Store => Some(Keeps::Handled),
+            Named::DeadLetters => Some(Keeps::DeadLetters),
+            Named::Perhaps => has(names::is_message_key).then_some(Keeps::Handled),
+            Named::Unknown => (score(created) >= 3).then_some(Keeps::Handled),
             Named::Other => None,
         }
     }

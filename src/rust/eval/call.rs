@@ -86,7 +86,7 @@ impl<'a> Machine<'a, '_> {
         {
             return self.call_named(&function, values, span, name);
         }
-        match self.resolve(path) {
+        match self.resolve_once(path) {
             Resolved::Fn(ix) => {
                 if self.shared.index.function(ix).function.is_async {
                     return self.call_fn(ix, values, span);
@@ -104,6 +104,7 @@ impl<'a> Machine<'a, '_> {
                 let value = Value::new(Kind::Object(Rc::new(object)));
                 if self.purpose == super::machine::Purpose::Capture(ty) {
                     self.captured.push(value.deep_clone());
+                    return Err(super::machine::Stop::Done.into());
                 }
                 Ok(value)
             }

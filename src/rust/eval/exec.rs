@@ -33,7 +33,7 @@ impl<'a> Machine<'a, '_> {
     fn eval_kind(&mut self, expr: &'a Expr, env: &Env<'a>) -> Eval<'a> {
         match &*expr.kind {
             ExprKind::Lit(lit) => Ok(self.literal(lit, expr.span)),
-            ExprKind::Path(path) => self.path(path, expr.span, env),
+            ExprKind::Path(path) => self.path(path, env),
             ExprKind::Call { callee, args } => self.call(callee, args, expr.span, env),
             ExprKind::Method { receiver, name, name_span, types, args } => {
                 self.method(receiver, name, *name_span, types, args, expr.span, env)

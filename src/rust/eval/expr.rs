@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::env::Env;
-use super::machine::{Eval, Hint, Machine, Purpose};
+use super::machine::{Eval, Hint, Machine, Purpose, Stop};
 use super::value::{
     Closure, Future, Kind, Object, Origin, RangeValue, Source, Spread, Taint, Text, TextPart, Typed, Value, Variant,
     Why,
@@ -26,30 +26,44 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
+    /// What a path of the code means here, looked up once.
+    pub(crate) fn resolve_once(&self, path: &'a Path) -> Resolved {
+        let context = self.context();
+        // The code outlives all runs: a path's address stands for it.
+        let key = (std::ptr::from_ref(path) as usize, context.scope, context.self_ty);
+        if let Some(found) = self.shared.resolved.borrow().get(&key) {
+            return found.clone();
+        }
+        let found = self.resolve(path);
+        self.shared.resolved.borrow_mut().insert(key, found.clone());
+        found
+    }
+
     /// What a path means here.
     pub(crate) fn resolve(&self, path: &Path) -> Resolved {
         let context = self.context();
         self.shared.index.resolve(context.scope, context.self_ty, path)
     }
 
-    pub(crate) fn path(&mut self, path: &'a Path, span: Span, env: &Env<'a>) -> Eval<'a> {
+    pub(crate) fn path(&mut self, path: &'a Path, env: &Env<'a>) -> Eval<'a> {
         if let [name] = path.segments.as_slice()
             && let Some(value) = env.get(name)
         {
             return Ok(value);
         }
-        match self.named_value(path) {
-            Some(value) => Ok(value),
-            None => {
-                let _ = span;
-                Ok(Value::new(Kind::External(Rc::new(path.clone()))))
-            }
-        }
+        let resolved = self.resolve_once(path);
+        let value = self.value_named(resolved, path);
+        Ok(value.unwrap_or_else(|| Value::new(Kind::External(Rc::new(path.clone())))))
     }
 
     /// The value of a constant, function, variant or type name.
     pub(crate) fn named_value(&mut self, path: &Path) -> Option<Value<'a>> {
-        match self.resolve(path) {
+        let resolved = self.resolve(path);
+        self.value_named(resolved, path)
+    }
+
+    fn value_named(&mut self, resolved: Resolved, path: &Path) -> Option<Value<'a>> {
+        match resolved {
             Resolved::Fn(ix) => Some(Value::new(Kind::Fn(ix))),
             Resolved::Const(ix) => Some(self.constant(ix)),
             Resolved::Variant(ty, name) => {
@@ -367,7 +381,7 @@ impl<'a> Machine<'a, '_> {
             None => None,
         };
         let taint = values.iter().fold(Taint::NONE, |t, (_, v)| t.with(v.taint));
-        match self.resolve(path) {
+        match self.resolve_once(path) {
             Resolved::Variant(ty, name) => {
                 let variant = Variant { ty: Some(ty), name, fields: values };
                 Ok(Value::new(Kind::Variant(Rc::new(variant))).tainted(taint))
@@ -382,6 +396,7 @@ impl<'a> Machine<'a, '_> {
                 let object = plain_object(Some(ty), values, rest, taint);
                 if self.purpose == Purpose::Capture(ty) {
                     self.captured.push(object.deep_clone());
+                    return Err(Stop::Done.into());
                 }
                 Ok(object)
             }

@@ -1,6 +1,6 @@
 //! How values of a type are made: where one place in the repository makes all of them, they hold what it puts in.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -10,8 +10,17 @@ use crate::rust::index::{FnIx, Index, Resolved, TypeIx, TypeKind};
 use crate::rust::ir::{ExprKind, Ty};
 use crate::rust::walk;
 
-/// Steps for finding out how one type is made.
-const STEPS: u32 = 60_000;
+/// Steps for finding out one way in which a type is made.
+const STEPS: u32 = 20_000;
+
+/// Steps for finding out how all types are made.
+const STEPS_IN_ALL: u64 = 3_000_000;
+
+/// Types within types whose making is looked for.
+const DEPTH: u8 = 4;
+
+/// Ways of making one type that are looked at.
+const WAYS: usize = 6;
 
 /// How far up the callers of a constructor are followed.
 const UP: u8 = 3;
@@ -21,8 +30,9 @@ type ByType = BTreeMap<TypeIx, Vec<FnIx>>;
 type ByFunction = BTreeMap<FnIx, Vec<FnIx>>;
 
 /// What types are made with, found out when it is first asked.
-#[derive(Default)]
 pub(crate) struct Instances<'a> {
+    left: Cell<u64>,
+    depth: Cell<u8>,
     known: RefCell<BTreeMap<TypeIx, Option<Value<'a>>>>,
     layers: RefCell<BTreeMap<Option<usize>, Vec<ClientLayer<'a>>>>,
     made_in: RefCell<Option<Rc<ByType>>>,
@@ -30,6 +40,18 @@ pub(crate) struct Instances<'a> {
 }
 
 impl<'a> Instances<'a> {
+    /// None found out yet.
+    pub(crate) fn new() -> Self {
+        Self {
+            left: Cell::new(STEPS_IN_ALL),
+            depth: Cell::new(0),
+            known: RefCell::default(),
+            layers: RefCell::default(),
+            made_in: RefCell::default(),
+            callers: RefCell::default(),
+        }
+    }
+
     fn made_in(&self, index: &Index<'a>) -> Rc<ByType> {
         self.made_in.borrow_mut().get_or_insert_with(|| Rc::new(makers(index))).clone()
     }
@@ -121,7 +143,14 @@ impl<'a> Machine<'a, '_> {
         }
         // A type that is asked for while it is found out holds itself: nothing is known of that one.
         self.instances.known.borrow_mut().insert(ty, None);
+        let depth = self.instances.depth.get();
+        if depth >= DEPTH || self.instances.left.get() == 0 {
+            self.instances.known.borrow_mut().remove(&ty);
+            return None;
+        }
+        self.instances.depth.set(depth + 1);
         let found = self.find_made(ty);
+        self.instances.depth.set(depth);
         self.instances.known.borrow_mut().insert(ty, found.clone());
         found
     }
@@ -142,6 +171,9 @@ impl<'a> Machine<'a, '_> {
                 starts = up;
             }
             for start in starts {
+                if ways.len() >= WAYS {
+                    break;
+                }
                 ways.extend(capture(self.shared, self.instances, start, ty));
             }
         }
@@ -165,8 +197,11 @@ impl<'a> Machine<'a, '_> {
                 continue;
             }
             let mut machine = Machine::new(self.shared, self.instances, Purpose::Capture(TypeIx(u32::MAX)));
-            machine.steps = STEPS;
+            machine.steps = STEPS.min(u32::try_from(self.instances.left.get()).unwrap_or(u32::MAX));
+            let before = machine.steps;
             let made = machine.run(ix);
+            let spent = u64::from(before - machine.steps);
+            self.instances.left.set(self.instances.left.get().saturating_sub(spent));
             let Ok(made) = made.and_then(|v| machine.unwrap_or_return(v, info.function.name_span)) else { continue };
             if let Kind::Client(client) = &made.kind
                 && !client.layers.is_empty()
@@ -192,9 +227,11 @@ fn holds_client(ty: &Ty, depth: u8) -> bool {
 /// Runs `start` and sees what values of `ty` it makes.
 fn capture<'a>(shared: &Shared<'a>, instances: &Instances<'a>, start: FnIx, ty: TypeIx) -> Vec<Value<'a>> {
     let mut machine = Machine::new(shared, instances, Purpose::Capture(ty));
-    machine.steps = STEPS;
+    machine.steps = STEPS.min(u32::try_from(instances.left.get()).unwrap_or(u32::MAX));
+    let before = machine.steps;
     // However it ends, what was made on the way is what counts.
     let _ = machine.run(start);
+    instances.left.set(instances.left.get().saturating_sub(u64::from(before - machine.steps)));
     std::mem::take(&mut machine.captured)
 }
 

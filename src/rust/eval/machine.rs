@@ -1,6 +1,7 @@
 //! One run of a function: its budget, its choices where a condition is not known, and the way it came.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::env::Env;
@@ -10,7 +11,7 @@ use super::oracle::Oracle;
 use super::value::{Context, Kind, Taint, Typed, Unknown, Value, Why};
 use crate::facts::SettingsFact;
 use crate::model::ModeSet;
-use crate::rust::index::{ConstIx, FnIx, Index, TypeIx, TypeName};
+use crate::rust::index::{ConstIx, FnIx, Index, Resolved, ScopeIx, TypeIx, TypeName};
 use crate::rust::ir::Name;
 use crate::source::Span;
 
@@ -59,6 +60,8 @@ pub(crate) enum Stop {
     Budget,
     /// `panic!`, `process::exit`.
     Panic,
+    /// What was looked for is found.
+    Done,
 }
 
 impl<'a> From<Stop> for Exit<'a> {
@@ -72,7 +75,13 @@ pub(crate) struct Shared<'a> {
     pub(crate) index: &'a Index<'a>,
     pub(crate) settings: &'a [SettingsFact],
     pub(crate) statics: super::statics::Statics,
+    /// What paths and types of the code mean, by their addresses and where they stand.
+    pub(crate) resolved: RefCell<HashMap<At, Resolved>>,
+    pub(crate) types: RefCell<HashMap<At, TypeName>>,
 }
+
+/// A path or type of the code, and where it stands.
+pub(crate) type At = (usize, ScopeIx, Option<TypeIx>);
 
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -299,7 +308,13 @@ impl<'a, 'c> Machine<'a, 'c> {
 
     /// The struct or enum of the repository, or the path outside, that a type means.
     pub(crate) fn type_name(&self, typed: Typed<'a>) -> TypeName {
-        self.shared.index.resolve_type(typed.scope, typed.self_ty, typed.ty)
+        let key = (std::ptr::from_ref(typed.ty) as usize, typed.scope, typed.self_ty);
+        if let Some(found) = self.shared.types.borrow().get(&key) {
+            return found.clone();
+        }
+        let found = self.shared.index.resolve_type(typed.scope, typed.self_ty, typed.ty);
+        self.shared.types.borrow_mut().insert(key, found.clone());
+        found
     }
 
     /// The type of a repository that a value has.

@@ -1,5 +1,6 @@
 //! The result: layers with their places and words, and the calls that they are around.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -34,8 +35,14 @@ const CALLS_OF_ROOT: usize = 96;
 
 /// Reads everything that the index holds.
 pub(crate) fn read(index: &Index<'_>, settings: &[SettingsFact]) -> CodeReading {
-    let shared = Shared { index, settings, statics: Statics::new(index) };
-    let instances = Instances::default();
+    let shared = Shared {
+        index,
+        settings,
+        statics: Statics::new(index),
+        resolved: RefCell::default(),
+        types: RefCell::default(),
+    };
+    let instances = Instances::new();
     let mut reader = Reader { shared: &shared, instances: &instances, out: Draft::default(), left: STEPS_IN_ALL };
     for root in roots(index) {
         reader.root(root);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::machine::Machine;
 use super::value::{Keys, Kind, Origin, Source, Typed, Unknown, Value, Why};
 use crate::rust::index::{TypeIx, TypeKind, TypeName};
-use crate::rust::ir::Struct;
+use crate::rust::ir::{Struct, Ty};
 
 /// How many structs up a settings struct is looked for in others.
 const UP: usize = 6;
@@ -44,6 +44,11 @@ impl<'a> Machine<'a, '_> {
     fn look_up(&self, keys: &Keys<'a>, owner: TypeIx) -> Option<Value<'a>> {
         let package = self.shared.index.ty(owner).package;
         let folder = package.and_then(|p| self.shared.index.packages().get(p)).map_or("", |p| p.folder.as_str());
+        let inside =
+            |path: &str| folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        if !self.shared.settings.iter().any(|s| inside(&s.path)) {
+            return None;
+        }
         let mut chains = vec![keys.fields.iter().map(|f| f.to_string()).collect::<Vec<_>>()];
         let mut longest = chains.clone();
         let mut roots = vec![(keys.root, chains.remove(0))];
@@ -65,7 +70,7 @@ impl<'a> Machine<'a, '_> {
                 .shared
                 .settings
                 .iter()
-                .filter(|s| folder.is_empty() || s.path.starts_with(&format!("{folder}/")))
+                .filter(|s| inside(&s.path))
                 .flat_map(|s| &s.values)
                 .filter(|(key, ..)| ends_with(key, &chain));
             if let (Some((key, text, span)), None) = (found.next(), found.next()) {
@@ -96,7 +101,9 @@ impl<'a> Machine<'a, '_> {
                 continue;
             }
             for field in &item.fields {
-                if index.resolve_type(info.scope, Some(holder), &field.ty) == TypeName::Local(ty) {
+                if mentions(&field.ty, index.ty(ty).name)
+                    && index.resolve_type(info.scope, Some(holder), &field.ty) == TypeName::Local(ty)
+                {
                     out.push((holder, field.name.to_string()));
                 }
             }
@@ -120,6 +127,11 @@ impl<'a> Machine<'a, '_> {
         let origin = value.origin.map(|o| Origin { from: Source::Fallback, ..o });
         Some(value.at(origin))
     }
+}
+
+/// Whether a type or one of its arguments has this name: resolving every field of a repository would take too long.
+fn mentions(ty: &Ty, name: &str) -> bool {
+    ty.path.segments.last().is_some_and(|s| &**s == name) || ty.args.iter().any(|a| mentions(a, name))
 }
 
 fn is_deserialized(item: &Struct) -> bool {

@@ -143,6 +143,7 @@ impl Read {
         out.trim_end().to_owned()
     }
 
+    #[allow(dead_code, reason = "asked for by tests of picks")]
     /// The lines of what picks a status for a retry.
     pub(crate) fn pick_of(&self, status: u16) -> Vec<usize> {
         let mode = crate::model::Mode::Status(status);

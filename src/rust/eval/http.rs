@@ -102,8 +102,12 @@ impl<'a> Machine<'a, '_> {
         args: &[Value<'a>],
         at: At,
     ) -> Option<Eval<'a>> {
-        let _ = (args, at);
+        let _ = at;
+        let answered = value.taint.has(Taint::ANSWER) && args.is_empty();
         match name {
+            // A good answer is a success, whatever client brought it.
+            "is_success" if answered => Some(Ok(Value::bool(true).tainted(value.taint))),
+            "is_client_error" | "is_server_error" if answered => Some(Ok(Value::bool(false).tainted(value.taint))),
             // The error of an outer crate around the one of which all is known.
             "status" if value.taint.has(Taint::FAILURE) && value.as_unknown().is_some_and(|u| u.call.is_none()) => {
                 Some(Ok(self.derived("status", Why::Other("is a status that cannot be told"), &[value])))

@@ -28,6 +28,7 @@ impl<'a> Index<'a> {
             let scope = builder.scope_of_file(place);
             builder.items(&module.items, scope);
         }
+        builder.crates();
         builder.impls();
         builder.index
     }
@@ -221,7 +222,8 @@ impl<'a> Builder<'a> {
             Item::Alias { name, ty } => {
                 self.scope_mut(scope).aliases.insert(name.clone(), ty);
             }
-            Item::Use(item) => self.scope_mut(scope).uses.push(item),
+            Item::Use(item) if &*item.alias == "*" => self.scope_mut(scope).globs.push(item),
+            Item::Use(item) => self.scope_mut(scope).uses.entry(item.alias.clone()).or_default().push(item),
             Item::Mod { name, items } => {
                 let inner = self.child(scope, name);
                 self.items(items, inner);
@@ -287,6 +289,21 @@ impl<'a> Builder<'a> {
             self.item(item, inner);
         }
         inner
+    }
+
+    /// What the names of crates mean in each package: its own, its dependencies with their renames.
+    fn crates(&mut self) {
+        let index = &self.index;
+        let root = |package: &str| match index.roots.get(&package.replace('-', "_")).map(Vec::as_slice) {
+            Some(&[root]) => Some(root),
+            _ => None,
+        };
+        let crates = index.packages.iter().map(|package| {
+            let own = (Name::from(package.name.replace('-', "_")), root(&package.name));
+            let dependencies = package.dependencies.iter().map(|d| (Name::from(&*d.alias), root(&d.package)));
+            std::iter::once(own).chain(dependencies).collect()
+        });
+        self.index.crates = crates.collect();
     }
 
     fn impls(&mut self) {

@@ -116,6 +116,8 @@ pub struct Index<'a> {
     by_name: BTreeMap<Name, Vec<FnIx>>,
     assoc_consts: BTreeMap<(TypeIx, Name), ConstIx>,
     packages: &'a [PackageFact],
+    /// For each package, what its crate names mean: a root of the repository, or something from outside.
+    crates: Vec<BTreeMap<Name, Option<ScopeIx>>>,
 }
 
 #[derive(Debug, Default)]
@@ -129,7 +131,8 @@ struct Scope<'a> {
     path: Vec<Name>,
     names: BTreeMap<Name, Vec<Def>>,
     children: BTreeMap<Name, ScopeIx>,
-    uses: Vec<&'a ir::Use>,
+    uses: BTreeMap<Name, Vec<&'a ir::Use>>,
+    globs: Vec<&'a ir::Use>,
     aliases: BTreeMap<Name, &'a ir::Ty>,
 }
 

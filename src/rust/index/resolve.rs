@@ -170,7 +170,7 @@ impl Index<'_> {
         {
             return self.follow(ix, None, &joined(&ty.path.segments, rest), fuel);
         }
-        for item in scope.uses.iter().filter(|u| u.alias == *first) {
+        for item in scope.uses.get(first).into_iter().flatten() {
             match self.follow_use(ix, &joined(&item.path.segments, rest), fuel) {
                 Resolved::Unknown => {}
                 found => return found,
@@ -180,7 +180,7 @@ impl Index<'_> {
     }
 
     fn through_globs(&self, ix: ScopeIx, path: &[Name], fuel: &mut Fuel) -> Resolved {
-        for item in self.scope(ix).uses.iter().filter(|u| &*u.alias == "*") {
+        for item in &self.scope(ix).globs {
             // Only globs of the repository can be followed: what an outside glob brings is not known.
             match self.follow_use(ix, &joined(&item.path.segments, path), fuel) {
                 Resolved::Unknown | Resolved::External(_) => {}
@@ -217,7 +217,7 @@ impl Index<'_> {
             return Resolved::Unknown;
         }
         // `use backon::{self as b}`-like chains: the first segment may itself be brought in by another `use`.
-        for item in here.uses.iter().filter(|u| u.alias == *first && u.path.segments.first() != Some(first)) {
+        for item in here.uses.get(first).into_iter().flatten().filter(|u| u.path.segments.first() != Some(first)) {
             let longer = joined(&item.path.segments, path.get(1..).unwrap_or_default());
             match self.follow_use(scope, &longer, fuel) {
                 Resolved::Unknown => {}
@@ -270,23 +270,18 @@ impl Index<'_> {
 
     /// The root of the crate that `name` means here: a package of the repository, through a rename if there is one.
     fn crate_root(&self, scope: ScopeIx, name: &Name) -> Option<ScopeIx> {
-        let package = self.scope(scope).package.and_then(|p| self.packages.get(p));
-        let dependency = package.and_then(|p| p.dependencies.iter().find(|d| d.alias == **name));
-        let own = package.is_some_and(|p| p.name.replace('-', "_") == **name);
-        let crate_name = match dependency {
-            Some(found) => found.package.replace('-', "_"),
-            None if own || package.is_none() => name.to_string(),
-            None => return None,
-        };
-        match self.roots.get(&crate_name).map(Vec::as_slice) {
-            Some(&[root]) => Some(root),
-            _ => None,
+        match self.scope(scope).package.and_then(|p| self.crates.get(p)) {
+            Some(crates) => crates.get(name).copied().flatten(),
+            None => match self.roots.get(&**name).map(Vec::as_slice) {
+                Some(&[root]) => Some(root),
+                _ => None,
+            },
         }
     }
 
     fn is_dependency(&self, scope: ScopeIx, name: &Name) -> bool {
-        match self.scope(scope).package.and_then(|p| self.packages.get(p)) {
-            Some(package) => package.dependencies.iter().any(|d| d.alias == **name),
+        match self.scope(scope).package.and_then(|p| self.crates.get(p)) {
+            Some(crates) => crates.contains_key(name),
             // Without a manifest, a lower-case first segment of a longer path is taken for a crate.
             None => name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
         }

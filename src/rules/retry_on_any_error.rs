@@ -36,7 +36,7 @@ fn any_error(layer: &Layer) -> Option<Finding> {
     };
     let message =
         format!("{} tries again whatever went wrong{examples} is sent {} as well", layer.name, phrase::times(layer));
-    let what = "Retry only what a later try can change (refused connections, timeouts, 429, 502, 503, 504)";
+    let what = "Hand failures that no later try can change on at once";
     let help = phrase::help(what, layer.advice.statuses.as_ref());
     Some(with_layer(Finding::new(&META, place, "takes every error", message).help(help), layer))
 }

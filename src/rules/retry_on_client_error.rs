@@ -48,7 +48,7 @@ fn client_error(layer: &Layer, pick: &Pick, picked: ModeSet) -> Finding {
             None => "however often it is sent".to_string(),
         }
     );
-    let what = "Retry only what a later try can change (refused connections, timeouts, 408, 429, 502, 503, 504)";
+    let what = "Hand answers that no later try can change on at once";
     let help = phrase::help(what, layer.advice.statuses.as_ref());
     with_layer(Finding::new(&META, pick.span, format!("{} picks {codes}", pick.text), message).help(help), layer)
 }

@@ -441,7 +441,7 @@ fn advice(repeater: &Repeater) -> Advice {
         cap: phrase("cap the wait with `.min(..)`"),
         jitter: phrase("multiply the wait by a random factor before the sleep"),
         statuses: phrase("return such failures instead of trying again"),
-        retry_after: phrase("wait as long as the response's Retry-After says"),
+        retry_after: phrase("read its `retry-after` header before the sleep"),
     }
 }
 

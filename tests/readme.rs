@@ -63,6 +63,7 @@ fn the_generated_parts_are_current() {
     is_current("demo", &demo());
     is_current("rules", &rules_table());
     is_current("systems", &systems_table());
+    is_current("keys", &retrylint::config::keys::markdown());
 }
 
 #[test]

@@ -35,6 +35,7 @@ use rust::eval;
 use rust::index::Index;
 use source::discover::{Missing, Paths, discover};
 use source::read::read;
+use source::select::select;
 use source::{Sources, Unread};
 use systems::SystemMeta;
 
@@ -96,7 +97,9 @@ fn stages(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
 
     let discovered = discover(&paths)?;
     let texts = read(&discovered.files, &|_| true);
-    let mut facts = extract::extract(&texts.files, config);
+    let selection = select(&texts.files, config.include_tests, inputs.parse_all);
+    let mut facts = extract::extract(&selection.parsed(&texts.files), config);
+    selection.prune(&texts.files, &mut facts);
     let unread = in_order([discovered.unread, texts.unread, std::mem::take(&mut facts.unread)]);
     let sources: Sources = texts.files.into_iter().chain(config.source.as_deref().cloned()).collect();
     let code = eval::read(&Index::new(&facts.packages, &facts.modules), &facts.packages, &facts.settings);

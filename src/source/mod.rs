@@ -3,6 +3,7 @@
 pub mod discover;
 pub mod line_index;
 pub mod read;
+pub mod select;
 pub mod shown;
 pub mod span;
 

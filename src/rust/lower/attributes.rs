@@ -17,7 +17,7 @@ pub(super) struct Attributes {
 }
 
 /// Whether a file is a test, benchmark or example by its place in the package, or a file of tests by its name.
-pub(super) fn is_test_path(path: &str) -> bool {
+pub fn is_test_path(path: &str) -> bool {
     let segments: Vec<&str> = path.split('/').collect();
     let (file, folders) = segments.split_last().map_or(("", &[][..]), |(file, folders)| (*file, folders));
     if file == "tests.rs" {

@@ -18,6 +18,8 @@ mod types;
 
 use std::sync::Arc;
 
+pub use attributes::is_test_path;
+
 use positions::Positions;
 
 use super::{depth, ir, stack};

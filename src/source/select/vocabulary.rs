@@ -1,0 +1,124 @@
+//! The words that make a Rust file worth a look.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::rust;
+
+/// Names of types and traits that repeat calls; the crates themselves are known by their marks.
+const TYPES: [&str; 10] = [
+    "Retryable",
+    "RetryTransientMiddleware",
+    "RetryIf",
+    "RetryLayer",
+    "RetryConfig",
+    "RetryPolicy",
+    "ExponentialBackoff",
+    "ExponentialBuilder",
+    "ConstantBuilder",
+    "FibonacciBuilder",
+];
+
+/// Crates that repeat calls and have no reading of their own.
+const CRATES: [&str; 13] = [
+    "backoff",
+    "reqwest_middleware",
+    "tokio_retry",
+    "tokio_retry2",
+    "again",
+    "tryhard",
+    "exponential_backoff",
+    "mulligan",
+    "fure",
+    "stubborn_io",
+    "failsafe",
+    "retry",
+    "retry_policies",
+];
+
+static LIBRARIES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let marks = rust::metas().flat_map(|meta| meta.marks).copied();
+    marks.chain(TYPES).chain(CRATES).collect()
+});
+
+/// Whether a name is of a library that repeats calls.
+pub(super) fn is_library(word: &str) -> bool {
+    LIBRARIES.contains(word)
+}
+
+/// Whether calling it, or what is in it, makes a request.
+pub(super) fn is_client(word: &str) -> bool {
+    matches!(word, "reqwest" | "execute" | "ureq" | "hyper" | "surf" | "isahc" | "awc")
+}
+
+/// Whether a call of this name may leave the program, whoever has it.
+pub(super) fn is_outgoing(word: &str) -> bool {
+    matches!(word, "send" | "call" | "execute" | "query" | "fetch" | "publish" | "connect" | "fetch_one")
+        || word.starts_with("spawn")
+}
+
+/// Whether a call of this name suspends.
+pub(super) fn is_sleep(word: &str) -> bool {
+    matches!(word, "sleep" | "sleep_until" | "sleep_ms" | "park_timeout" | "delay_for" | "wait_timeout" | "tick")
+}
+
+/// Whether waiting for a call of this name never leaves the program.
+pub(super) fn is_local_wait(word: &str) -> bool {
+    matches!(
+        word,
+        "recv"
+            | "next"
+            | "lock"
+            | "accept"
+            | "join_next"
+            | "notified"
+            | "cancelled"
+            | "changed"
+            | "acquire"
+            | "try_next"
+    )
+}
+
+/// Whether a word cannot be a name.
+pub(super) fn is_keyword(word: &str) -> bool {
+    matches!(
+        word,
+        "as" | "async"
+            | "await"
+            | "break"
+            | "const"
+            | "continue"
+            | "crate"
+            | "dyn"
+            | "else"
+            | "enum"
+            | "extern"
+            | "false"
+            | "fn"
+            | "for"
+            | "if"
+            | "impl"
+            | "in"
+            | "let"
+            | "loop"
+            | "match"
+            | "mod"
+            | "move"
+            | "mut"
+            | "pub"
+            | "ref"
+            | "return"
+            | "self"
+            | "Self"
+            | "static"
+            | "struct"
+            | "super"
+            | "trait"
+            | "true"
+            | "type"
+            | "unsafe"
+            | "use"
+            | "where"
+            | "while"
+    )
+}

@@ -1,3 +1,0 @@
-//! Alarms: who hears of a dead letter, and from which number on.
-
-pub(super) mod threshold;

@@ -1,1 +1,0 @@
-//! Jobs and workflows: what is run again from its start when it fails.

@@ -1,3 +1,0 @@
-//! Queues, topics and the consumers that settings declare.
-
-pub mod cloudformation;

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::model::{Attempts, Budget, Conditions, GatewayName, HostRef, Layer, Purge, Setting, Unresolved, Wait};
+use crate::model::{
+    Alarm, Attempts, Budget, Conditions, GatewayName, HostRef, IncompleteRecord, Layer, Purge, Queue, QueueName,
+    Setting, Unresolved, Wait,
+};
 use crate::rust::ir;
 use crate::source::{FileId, Span, Unread};
 
@@ -37,6 +40,14 @@ pub struct Facts {
     pub settings: Vec<SettingsFact>,
     /// Purges.
     pub purges: Vec<Purge>,
+    /// Queues, subscriptions and consumers.
+    pub queues: Vec<Queue>,
+    /// Components that take messages from a queue, as settings tell.
+    pub consumers: Vec<ConsumerFact>,
+    /// Alarms, whatever they watch.
+    pub alarms: Vec<Alarm>,
+    /// Places that make dead-letter records which lack something.
+    pub incomplete_records: Vec<IncompleteRecord>,
     /// References of this unit that lead nowhere.
     pub unresolved: Vec<Unresolved>,
     /// Parts of the unit that could not be read.
@@ -60,9 +71,22 @@ impl Facts {
         self.modules.append(&mut other.modules);
         self.settings.append(&mut other.settings);
         self.purges.append(&mut other.purges);
+        self.queues.append(&mut other.queues);
+        self.consumers.append(&mut other.consumers);
+        self.alarms.append(&mut other.alarms);
+        self.incomplete_records.append(&mut other.incomplete_records);
         self.unresolved.append(&mut other.unresolved);
         self.unread.append(&mut other.unread);
     }
+}
+
+/// A component that takes messages from a queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConsumerFact {
+    /// The queue.
+    pub queue: QueueName,
+    /// The component's name.
+    pub component: String,
 }
 
 /// Something that runs: a Deployment, a StatefulSet, a Job, a Compose service.

@@ -64,7 +64,6 @@ fn everything_else_that_is_wrong_with_it_is_found() {
         ("ignored-retry-after", line_of("services/orders/src/inventory.rs", "RetryTransientMiddleware::new")),
         ("fixed-backoff", wait.clone()),
         ("missing-jitter", wait.clone()),
-        ("retry-on-client-error", wait.clone()),
         ("retry-on-any-error", wait.clone()),
         ("ignored-retry-after", wait),
         ("non-time-based-purge", line_of("db/purge.sql", "DELETE FROM inbox")),

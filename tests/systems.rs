@@ -65,7 +65,7 @@ macro_rules! fixtures {
     )* };
 }
 
-fixtures! { kong envoy istio resilience4j kubernetes compose }
+fixtures! { kong envoy istio resilience4j kubernetes compose cloudformation }
 
 #[test]
 fn every_system_has_a_fixture_and_marks_that_its_fixture_holds() {

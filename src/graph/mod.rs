@@ -18,6 +18,7 @@ mod names;
 mod owners;
 mod paths;
 mod products;
+mod queues;
 mod search;
 
 use std::collections::BTreeSet;
@@ -34,7 +35,9 @@ use owners::Owners;
 
 /// Links the facts of all files, and what their Rust code does, into the model.
 pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Config) -> Model {
-    let Facts { layers, components, services, routes, packages, purges, unresolved, .. } = facts;
+    let Facts { layers, components, services, routes, packages, modules, purges, unresolved, .. } = facts;
+    let (mut queues, alarms, incomplete_records) = (facts.queues, facts.alarms, facts.incomplete_records);
+    queues::join(&mut queues, &alarms);
     let mut draft = Draft { hosts: Hosts::new(components, services), sources, layers, hops: Vec::new(), unresolved };
     let first_of_code = draft.layers.len() as u32;
     draft.layers.extend(reading.layers.iter().cloned());
@@ -49,10 +52,19 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
     gateways::add_routes(&mut draft, &gateways, &routes);
     clients::add_layers(&mut draft, &owners);
     mesh::add_layers(&mut draft, &gateways);
+    let code = queues::Code { owners: &owners, packages: &packages, modules: &modules };
+    queues::add_layers(&mut draft, &code, &queues, &facts.consumers, config.max_amplification);
     draft.drop_idle_defaults();
     draft.sort_layers();
 
-    let mut model = Model { purges, max_amplification: config.max_amplification, ..Model::default() };
+    let mut model = Model {
+        purges,
+        queues,
+        alarms,
+        incomplete_records,
+        max_amplification: config.max_amplification,
+        ..Model::default()
+    };
     finish(draft, &owners, &mut model);
     model
 }

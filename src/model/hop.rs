@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Mode, ModeSet};
+use super::{Mode, ModeSet, QueueRef};
 use crate::source::{FileId, Span};
 
 /// A host as somebody wrote it.
@@ -35,8 +35,26 @@ pub enum Scope {
         /// The host, where the settings name it; else the client's name, which may be a service's.
         to: Option<HostRef>,
     },
+    /// A redelivery or a rerun: whatever these components do with a message, or in a run, is done again.
+    Consumers {
+        /// The queue, whose other consumers linking finds.
+        queue: Option<QueueName>,
+        /// Components that the settings name. Empty, and no queue: what takes the message is not in the repository.
+        components: Vec<String>,
+        /// Layers of one group are alternatives: a hop takes one of them.
+        group: String,
+    },
     /// Code: linking finds the hops by reading it.
     Code,
+}
+
+/// A queue, as its consumers may refer to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueName {
+    /// The service that runs it.
+    pub service: &'static str,
+    /// The reference.
+    pub queue: QueueRef,
 }
 
 /// The callers of a [`Scope::Hops`].

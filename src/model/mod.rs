@@ -4,15 +4,20 @@ mod hop;
 mod layer;
 mod mode;
 mod purge;
+mod queue;
 mod setting;
 
 pub use hop::{
     Answer, Callers, Component, ComponentIx, ComponentKind, GatewayName, Hop, HostRef, LayerIx, LayerUse, MAX_PRODUCT,
-    Path, PathIx, Scope,
+    Path, PathIx, QueueName, Scope,
 };
 pub use layer::{Advice, Attempts, Budget, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, Pick, Wait};
 pub use mode::{Mode, ModeSet, STATUSES};
 pub use purge::{Keeps, Purge, PurgeBound};
+pub use queue::{
+    Alarm, AlarmIx, DeadLetter, Fires, IncompleteRecord, NameTest, Queue, QueueIx, QueueRef, RecordPart, Watch, Which,
+    names_dead_letters,
+};
 pub use setting::Setting;
 
 use crate::source::Span;
@@ -43,6 +48,12 @@ pub struct Model {
     pub paths_truncated: bool,
     /// Statements that purge records.
     pub purges: Vec<Purge>,
+    /// Queues, subscriptions and consumers, those for dead letters among them.
+    pub queues: Vec<Queue>,
+    /// Every alarm, also those that watch no queue.
+    pub alarms: Vec<Alarm>,
+    /// Places that make dead-letter records which lack something.
+    pub incomplete_records: Vec<IncompleteRecord>,
     /// What could not be resolved.
     pub unresolved: Vec<Unresolved>,
     /// The product above which a path is an error.

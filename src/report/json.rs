@@ -286,7 +286,7 @@ impl<'r> Writer<'r> {
             names = match &layer.scope {
                 Scope::Hops { to, .. } => to.iter().map(|host| &*host.name).collect(),
                 Scope::Client { to } => to.iter().map(|host| &*host.name).collect(),
-                Scope::Code => Vec::new(),
+                Scope::Code | Scope::Consumers { .. } => Vec::new(),
             };
         }
         names.sort_unstable();

@@ -7,7 +7,9 @@ mod finding;
 mod fixed_backoff;
 mod ignored_retry_after;
 mod implicit_retries;
+mod incomplete_dead_letter;
 mod missing_backoff;
+mod missing_dead_letter;
 mod missing_jitter;
 mod non_time_based_purge;
 mod phrase;
@@ -15,9 +17,11 @@ mod retry_amplification;
 mod retry_on_any_error;
 mod retry_on_client_error;
 mod schedule;
+mod short_dead_letter_retention;
 mod stacked_retries;
 mod unbounded_retries;
 mod uncapped_backoff;
+mod unmonitored_dead_letter;
 
 #[cfg(test)]
 mod tests;
@@ -62,6 +66,10 @@ pub fn all() -> &'static [&'static dyn Rule] {
         &retry_on_client_error::RetryOnClientError,
         &retry_on_any_error::RetryOnAnyError,
         &ignored_retry_after::IgnoredRetryAfter,
+        &missing_dead_letter::MissingDeadLetter,
+        &short_dead_letter_retention::ShortDeadLetterRetention,
+        &incomplete_dead_letter::IncompleteDeadLetter,
+        &unmonitored_dead_letter::UnmonitoredDeadLetter,
         &non_time_based_purge::NonTimeBasedPurge,
     ]
 }

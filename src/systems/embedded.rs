@@ -29,11 +29,46 @@ fn syntax_of(key: &str) -> Option<Syntax> {
 }
 
 fn parse(file: &SourceFile, entry: &Entry, syntax: Syntax) -> Option<Parsed> {
-    let start = content_start(file, &entry.value)?;
-    let end = (entry.value.span.end as usize).max(start);
+    in_place(file, &entry.value, syntax)
+}
+
+/// The settings that stand as text in a scalar: with their own places where the text stands in the file as it is, else
+/// with that of the scalar. `None` for what is no scalar, or cannot be read.
+pub(super) fn of_scalar(file: &SourceFile, node: &Node, syntax: Syntax) -> Option<Parsed> {
+    if let Some(parsed) = in_place(file, node, syntax) {
+        return Some(parsed);
+    }
+    let inner = SourceFile { id: file.id, path: file.path.clone(), text: node.scalar()?.text.clone() };
+    let mut parsed = syntax::parse(syntax, &inner);
+    if !parsed.errors.is_empty() {
+        return None;
+    }
+    parsed.documents = parsed.documents.iter().map(|d| Arc::new(placed_at(d, node.span))).collect();
+    parsed.comments.clear();
+    Some(parsed)
+}
+
+/// A copy of a tree whose parts all stand at one place.
+fn placed_at(node: &Node, span: Span) -> Node {
+    let value = match &node.value {
+        Value::Scalar(scalar) => Value::Scalar(crate::syntax::Scalar { verbatim: None, ..scalar.clone() }),
+        Value::List(items) => Value::List(items.iter().map(|n| Arc::new(placed_at(n, span))).collect()),
+        Value::Map(entries) => Value::Map(
+            entries
+                .iter()
+                .map(|e| Entry { key: e.key.clone(), key_span: span, value: Arc::new(placed_at(&e.value, span)) })
+                .collect(),
+        ),
+    };
+    Node { span, value, tag: node.tag.clone() }
+}
+
+fn in_place(file: &SourceFile, node: &Node, syntax: Syntax) -> Option<Parsed> {
+    let start = content_start(file, node)?;
+    let end = (node.span.end as usize).max(start);
     let text = file.text.get(start..end)?;
     // A quoted scalar ends with its quote.
-    let text = if entry.value.scalar()?.verbatim.is_some() { text.trim_end_matches(['"', '\'']) } else { text };
+    let text = if node.scalar()?.verbatim.is_some() { text.trim_end_matches(['"', '\'']) } else { text };
     let inner = SourceFile { id: file.id, path: file.path.clone(), text: text.into() };
     let mut parsed = syntax::parse(syntax, &inner);
     if !parsed.errors.is_empty() {

@@ -2,13 +2,16 @@
 //!
 //! To add one: its file here, its line in [`all`], its folder in `fixtures/`.
 
+pub mod alerts;
 pub mod clients;
 pub mod deploy;
 pub mod duration;
 mod embedded;
 pub mod gateways;
+pub mod jobs;
 pub mod mesh;
 mod objects;
+pub mod queues;
 mod retry_on;
 mod settings;
 pub mod sql;
@@ -161,6 +164,7 @@ pub fn all() -> &'static [&'static dyn System] {
         &gateways::envoy::Envoy,
         &mesh::istio::Istio,
         &clients::resilience4j::Resilience4j,
+        &queues::cloudformation::CloudFormation,
         &sql::Sql,
         &deploy::kubernetes::Kubernetes,
         &deploy::compose::Compose,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use retrylint::facts::Facts;
-use retrylint::model::{Attempts, Jitter, Layer, Methods, ModeSet, Scope, Setting, Wait};
+use retrylint::model::{Attempts, DeadLetter, Jitter, Layer, Methods, ModeSet, Scope, Setting, Wait};
 use retrylint::systems::{self, Version, Versions};
 
 /// A row: the system, the figure as its list has it, a file, and what must be read from it.
@@ -289,6 +289,71 @@ const ROWS: &[Row] = &[
         file: "application.yml",
         text: R4J,
         holds: |f| only(f).retry_after.value() == Some(&false) && only(f).advice.retry_after.is_none(),
+    },
+    Row {
+        system: "cloudformation",
+        what: "AWS::SQS::Queue without RedrivePolicy",
+        file: "t.yaml",
+        text: "{Resources: {Q: {Type: 'AWS::SQS::Queue'}}}",
+        holds: |f| {
+            let deadline = Duration::from_secs(345_600);
+            matches!(&only(f).attempts, Setting::Default { value: Attempts::Within { deadline: d, about: 11_520 }, .. } if *d == deadline)
+                && f.queues[0].dead_letter == DeadLetter::None
+        },
+    },
+    Row {
+        system: "cloudformation",
+        what: "RedrivePolicy.maxReceiveCount absent",
+        file: "t.yaml",
+        text: "{Resources: {Q: {Type: 'AWS::SQS::Queue', Properties: {RedrivePolicy: {deadLetterTargetArn: 'arn:aws:sqs:r:1:d'}}}}}",
+        holds: |f| default_count(f, 10),
+    },
+    Row {
+        system: "cloudformation",
+        what: "MessageRetentionPeriod absent",
+        file: "t.yaml",
+        text: "{Resources: {Q: {Type: 'AWS::SQS::Queue'}}}",
+        holds: |f| is_default(&f.queues[0].retention, Duration::from_secs(345_600)),
+    },
+    Row {
+        system: "cloudformation",
+        what: "VisibilityTimeout absent",
+        file: "t.yaml",
+        text: "{Resources: {Q: {Type: 'AWS::SQS::Queue'}}}",
+        holds: |f| matches!(&only(f).wait, Wait::Fixed(Setting::Default { value, .. }) if value.as_secs() == 30),
+    },
+    Row {
+        system: "cloudformation",
+        what: "AWS::SNS::Subscription (http, https) without DeliveryPolicy",
+        file: "t.yaml",
+        text: "{Resources: {T: {Type: 'AWS::SNS::Topic'}, S: {Type: 'AWS::SNS::Subscription', \
+               Properties: {TopicArn: !Ref T, Protocol: https, Endpoint: 'https://a'}}}}",
+        holds: |f| {
+            default_count(f, 4)
+                && matches!(&only(f).wait, Wait::Fixed(Setting::Default { value, .. }) if value.as_secs() == 20)
+        },
+    },
+    Row {
+        system: "cloudformation",
+        what: "RetryPolicy.MaximumRetryAttempts of an EventBridge target absent",
+        file: "t.yaml",
+        text: "{Resources: {R: {Type: 'AWS::Events::Rule', Properties: {EventPattern: {}, Targets: [{Id: a, Arn: b}]}}}}",
+        holds: |f| default_count(f, 186),
+    },
+    Row {
+        system: "cloudformation",
+        what: "MaximumRetryAttempts of asynchronous invocation absent",
+        file: "t.yaml",
+        text: "{Resources: {F: {Type: 'AWS::Serverless::Function', Properties: {Events: {E: {Type: S3}}}}}}",
+        holds: |f| default_count(f, 3),
+    },
+    Row {
+        system: "cloudformation",
+        what: "MaximumRetryAttempts of a stream's event source absent",
+        file: "t.yaml",
+        text: "{Resources: {M: {Type: 'AWS::Lambda::EventSourceMapping', \
+               Properties: {EventSourceArn: 'arn:aws:kinesis:r:1:stream/x', FunctionName: f}}}}",
+        holds: |f| matches!(&only(f).attempts, Setting::Default { value: Attempts::Unbounded, .. }),
     },
 ];
 

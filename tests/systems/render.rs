@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use retrylint::facts::{Facts, RouteFact};
-use retrylint::model::{Attempts, GatewayName, HostRef, Jitter, Layer, Methods, Scope, Setting, Wait};
+use retrylint::model::{
+    Alarm, Attempts, DeadLetter, GatewayName, HostRef, Jitter, Layer, Methods, Queue, Scope, Setting, Wait,
+};
 use retrylint::source::{LineIndex, Sources, Span};
 
 pub fn facts(sources: &Sources, facts: &Facts) -> String {
@@ -40,6 +42,25 @@ pub fn facts(sources: &Sources, facts: &Facts) -> String {
         let grpc = if s.grpc { "gRPC " } else { "" };
         writeln!(out, "{grpc}service {}{namespace} [{}]{external} at {}", s.name, pairs(&s.selector), r.at(s.span))
             .unwrap();
+    }
+    for queue in &facts.queues {
+        writeln!(out, "{}", r.queue(queue)).unwrap();
+    }
+    for alarm in &facts.alarms {
+        writeln!(out, "{}", r.alarm(alarm)).unwrap();
+    }
+    for record in &facts.incomplete_records {
+        let missing: Vec<&str> = record.missing.iter().map(|m| m.name()).collect();
+        let minor = if record.minor { " (minor)" } else { "" };
+        writeln!(
+            out,
+            "{}{minor} lack {} at {} says {}",
+            record.name,
+            missing.join(", "),
+            r.at(record.place),
+            record.reading
+        )
+        .unwrap();
     }
     for u in &facts.unresolved {
         writeln!(out, "unresolved {}: {} at {}", u.what, u.reason, r.at(u.span)).unwrap();
@@ -131,6 +152,10 @@ impl Renderer<'_> {
                     to.as_ref().map_or("?".to_string(), |h| self.hosts(std::slice::from_ref(h)))
                 )
             }
+            Scope::Consumers { queue, components, group } => {
+                let queue = queue.as_ref().map_or(String::new(), |q| format!(" of {} {:?}", q.service, q.queue));
+                format!("repeats consumers{queue} [{}] in group {group:?}", components.join(", "))
+            }
             Scope::Code => "code".to_string(),
         }
     }
@@ -138,6 +163,39 @@ impl Renderer<'_> {
     fn route(&self, route: &RouteFact) -> String {
         let grpc = if route.grpc { "gRPC " } else { "" };
         format!("{grpc}route {} -> {} at {}", self.gateway(&route.from), self.hosts(&route.to), self.at(route.span))
+    }
+
+    fn queue(&self, q: &Queue) -> String {
+        let mut parts = vec![format!("queue {} [{}] of {}", q.name, q.id, q.service), format!("{:?}", q.names)];
+        parts.push(match &q.dead_letter {
+            DeadLetter::To { target, place } => format!("dead letters to {target:?} {}", self.at(*place)),
+            other => format!("dead letters {other:?}"),
+        });
+        if q.holds_dead_letters {
+            parts.push("holds dead letters".to_string());
+        }
+        if q.minor {
+            parts.push("minor".to_string());
+        }
+        if let Some(retention) = &q.retention {
+            let from = if q.ages_from_first_send { " from the first send" } else { "" };
+            parts.push(format!("kept {}{from}", self.setting(retention, |d| ms(*d))));
+        }
+        parts.push(format!("place {}", self.at(q.place)));
+        parts.push(format!("else {}", q.otherwise));
+        parts.join(" | ")
+    }
+
+    fn alarm(&self, a: &Alarm) -> String {
+        format!(
+            "{} | {:?} | {:?} | notifies {:?} | place {} | threshold {}",
+            a.name,
+            a.watches,
+            a.fires,
+            a.notifies,
+            self.at(a.place),
+            self.at(a.threshold_place)
+        )
     }
 
     fn gateway(&self, gateway: &GatewayName) -> String {

@@ -1,0 +1,227 @@
+//! Queues: whose dead letters come where, which alarm watches what, and who takes the messages.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use regex::Regex;
+
+use super::draft::Draft;
+use super::hosts::Part;
+use super::names::lies_in;
+use super::owners::Owners;
+use crate::facts::{ConsumerFact, PackageFact};
+use crate::model::{
+    Alarm, AlarmIx, ComponentIx, ComponentKind, DeadLetter, Hop, LayerIx, Queue, QueueIx, QueueName, QueueRef, Scope,
+    Watch, Which,
+};
+use crate::rust::{ir, walk};
+
+/// The queues by what they are called.
+#[derive(Debug, Default)]
+struct Names {
+    of: BTreeMap<(&'static str, QueueRef), Vec<QueueIx>>,
+}
+
+impl Names {
+    fn new(queues: &[Queue]) -> Self {
+        let mut of: BTreeMap<_, Vec<QueueIx>> = BTreeMap::new();
+        for (ix, queue) in (0..).map(QueueIx).zip(queues) {
+            for name in &queue.names {
+                of.entry((queue.service, name.clone())).or_default().push(ix);
+            }
+        }
+        Self { of }
+    }
+
+    fn find(&self, service: &'static str, name: &QueueRef) -> &[QueueIx] {
+        self.of.get(&(service, name.clone())).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Says of each queue whose dead letters it holds and which alarms watch it.
+pub(super) fn join(queues: &mut [Queue], alarms: &[Alarm]) {
+    let names = Names::new(queues);
+    let mut sources: Vec<BTreeSet<QueueIx>> = vec![BTreeSet::new(); queues.len()];
+    for (ix, queue) in (0..).map(QueueIx).zip(queues.iter()) {
+        let DeadLetter::To { target, .. } = &queue.dead_letter else { continue };
+        // What subscriptions and consumers give up lands in a queue of whatever service has that name.
+        let own = names.find(queue.service, target);
+        let found: Vec<QueueIx> = if own.is_empty() { anywhere(&names, target) } else { own.to_vec() };
+        for at in found.into_iter().filter(|at| *at != ix) {
+            if let Some(set) = sources.get_mut(at.0 as usize) {
+                set.insert(ix);
+            }
+        }
+    }
+    let mut watching: Vec<BTreeSet<AlarmIx>> = vec![BTreeSet::new(); queues.len()];
+    for (alarm, a) in (0..).map(AlarmIx).zip(alarms) {
+        for watch in &a.watches {
+            for at in watched(watch, queues, &names) {
+                if let Some(set) = watching.get_mut(at.0 as usize) {
+                    set.insert(alarm);
+                }
+            }
+        }
+    }
+    for ((queue, sources), watching) in queues.iter_mut().zip(sources).zip(watching) {
+        queue.dead_letters_of = sources.into_iter().collect();
+        queue.alarms = watching.into_iter().collect();
+    }
+}
+
+/// Services in which a dead-letter target may lie that is not of the queue's own service.
+const SERVICES: [&str; 3] = ["sqs", "pubsub", "kafka"];
+
+fn anywhere(names: &Names, target: &QueueRef) -> Vec<QueueIx> {
+    SERVICES.iter().flat_map(|service| names.find(service, target)).copied().collect()
+}
+
+fn watched(watch: &Watch, queues: &[Queue], names: &Names) -> Vec<QueueIx> {
+    let all = || (0..).map(QueueIx).zip(queues).filter(|(_, q)| q.service == watch.service);
+    match &watch.which {
+        Which::One(name) => names.find(watch.service, name).to_vec(),
+        Which::All | Which::Unknown => all().map(|(ix, _)| ix).collect(),
+        Which::Matching(tests) => {
+            let compiled: Option<Vec<(Regex, bool)>> =
+                tests.iter().map(|t| Some((Regex::new(&format!("^(?s:{})$", t.pattern)).ok()?, t.matches))).collect();
+            // An expression that cannot be read may match anything.
+            let Some(compiled) = compiled else { return all().map(|(ix, _)| ix).collect() };
+            let passes = |name: &str| compiled.iter().all(|(regex, wanted)| regex.is_match(name) == *wanted);
+            let named = |q: &Queue| q.names.iter().any(|n| matches!(n, QueueRef::Name(name) if passes(name)));
+            all().filter(|(_, q)| named(q)).map(|(ix, _)| ix).collect()
+        }
+    }
+}
+
+/// The Rust code of the repository, and whose it is.
+#[derive(Debug)]
+pub(super) struct Code<'a> {
+    pub(super) owners: &'a Owners,
+    pub(super) packages: &'a [PackageFact],
+    pub(super) modules: &'a [ir::Module],
+}
+
+/// Puts redeliveries and reruns on the hops of the components that take the messages.
+pub(super) fn add_layers(
+    draft: &mut Draft<'_>,
+    code: &Code<'_>,
+    queues: &[Queue],
+    consumers_told: &[ConsumerFact],
+    limit: u64,
+) {
+    let names = Names::new(queues);
+    let receiving = receiving(code);
+    let mut groups: BTreeMap<ComponentIx, BTreeMap<String, Vec<LayerIx>>> = BTreeMap::new();
+    for ix in draft.layer_ixs() {
+        let Some(Scope::Consumers { queue, components, group }) = draft.layer(ix).map(|l| l.scope.clone()) else {
+            continue;
+        };
+        let mut consumers: BTreeSet<ComponentIx> = BTreeSet::new();
+        for name in &components {
+            let known = draft.hosts.all_named(name);
+            consumers.extend(known);
+        }
+        if let Some(queue) = queue {
+            let told = consumers_told.iter().filter(|c| same(&names, &c.queue, &queue));
+            consumers.extend(told.flat_map(|c| draft.hosts.all_named(&c.component)));
+            consumers.extend(reading(draft, &queue, &names, queues, &receiving));
+        }
+        for consumer in consumers {
+            groups.entry(consumer).or_default().entry(group.clone()).or_default().push(ix);
+        }
+    }
+    for (consumer, groups) in groups {
+        let groups: Vec<Vec<LayerIx>> = groups.into_values().collect();
+        repeat(draft, consumer, &groups, limit);
+    }
+}
+
+/// Whether two references mean one queue.
+fn same(names: &Names, a: &QueueName, b: &QueueName) -> bool {
+    let found = |q: &QueueName| names.find(q.service, &q.queue).to_vec();
+    a == b || (!found(a).is_empty() && found(a).iter().any(|ix| found(b).contains(ix)))
+}
+
+/// Repeats whatever a component does of itself or with a message. What a request makes it do is not repeated, so those
+/// hops stay as they are, beside the repeated ones.
+fn repeat(draft: &mut Draft<'_>, consumer: ComponentIx, groups: &[Vec<LayerIx>], limit: u64) {
+    if !draft.hops.iter().any(|h| h.from == consumer) {
+        // What is repeated too often counts whatever it is.
+        let too_often = |ix: &&LayerIx| {
+            let attempts = draft.layer(**ix).and_then(|l| l.attempts.value());
+            attempts.is_some_and(|a| a.count().is_none_or(|n| n > limit))
+        };
+        let Some(worst) = groups.iter().flatten().find(too_often) else { return };
+        let Some((name, opens)) = draft.layer(*worst).map(|l| (l.name.clone(), l.opens)) else { return };
+        let to = draft.unknown_target(&name, opens, "nothing shows what its consumer calls".to_owned());
+        let hop = draft.new_hop(consumer, to, Some(opens));
+        draft.add_hop(Hop { on_request: false, ..hop });
+    }
+    let of_requests: Vec<Hop> = draft.hops.iter().filter(|h| h.from == consumer && h.on_request).cloned().collect();
+    let called = draft.hops.iter().any(|h| h.to == consumer);
+    draft.put_on(groups, |h| h.from == consumer);
+    if called {
+        draft.hops.iter_mut().filter(|h| h.from == consumer).for_each(|h| h.on_request = false);
+        of_requests.into_iter().for_each(|h| draft.add_hop(h));
+    }
+}
+
+/// The components whose code takes messages out of queues.
+fn receiving(Code { owners, packages, modules }: &Code<'_>) -> BTreeSet<ComponentIx> {
+    let paths: Vec<&str> = modules.iter().filter(|m| calls(m, &RECEIVING)).map(|m| &*m.path).collect();
+    let folder = |path: &str| {
+        let around = packages.iter().enumerate().filter(|(_, p)| lies_in(path, &p.folder));
+        around.max_by_key(|(_, p)| p.folder.len()).map(|(at, _)| at)
+    };
+    let inside: BTreeSet<usize> = paths.into_iter().filter_map(folder).collect();
+    inside.into_iter().flat_map(|at| owners.of_package(at)).copied().collect()
+}
+
+/// What clients of queues call to take a message.
+const RECEIVING: [&str; 1] = ["receive_message"];
+
+/// Whether a file calls a method of one of these names.
+fn calls(module: &ir::Module, names: &[&str]) -> bool {
+    let mut items: Vec<&ir::Item> = module.items.iter().collect();
+    while let Some(item) = items.pop() {
+        let bodies: Vec<&ir::Expr> = match item {
+            ir::Item::Fn(f) => vec![&f.body],
+            ir::Item::Impl(i) => i.functions.iter().map(|f| &f.body).collect(),
+            ir::Item::Mod { items: inner, .. } => {
+                items.extend(inner);
+                continue;
+            }
+            _ => continue,
+        };
+        let is = |e: &ir::Expr| matches!(&*e.kind, ir::ExprKind::Method { name, .. } if names.contains(&&**name));
+        if bodies.iter().any(|body| walk::expressions(body).any(is)) {
+            return true;
+        }
+        items.extend(bodies.into_iter().flat_map(walk::items_inside));
+    }
+    false
+}
+
+/// The components that take messages from a queue, as far as their environment shows: a value is the queue's name or
+/// its URL. One that only sends has such a value too, so the code must be seen to receive.
+fn reading(
+    draft: &Draft<'_>,
+    queue: &QueueName,
+    names: &Names,
+    queues: &[Queue],
+    receiving: &BTreeSet<ComponentIx>,
+) -> Vec<ComponentIx> {
+    let known = names.find(queue.service, &queue.queue).iter().filter_map(|ix| queues.get(ix.0 as usize));
+    let called: BTreeSet<&str> = known
+        .flat_map(|q| &q.names)
+        .chain([&queue.queue])
+        .filter_map(|name| match name {
+            QueueRef::Name(name) => Some(name.as_str()),
+            QueueRef::Object { .. } => None,
+        })
+        .collect();
+    let is = |value: &str| {
+        called.contains(value) || value.rsplit(['/', ':']).next().is_some_and(|last| called.contains(last))
+    };
+    let reads = |p: &Part| p.kind != ComponentKind::Host && p.env.iter().any(|e| is(&e.value));
+    draft.hosts.iter().filter(|(ix, p)| receiving.contains(ix) && reads(p)).map(|(ix, _)| ix).collect()
+}

@@ -1,0 +1,96 @@
+#![doc = include_str!("../../rules/unmonitored-dead-letter.md")]
+
+use super::{Finding, Rule, RuleMeta, Severity};
+use crate::model::{Alarm, Fires, Model, Queue, Which};
+
+static META: RuleMeta = RuleMeta {
+    id: "unmonitored-dead-letter",
+    level: Severity::Warning,
+    summary: "no alert watches the dead-letter queue, or the one that does fires only above a number, or tells nobody",
+    page: include_str!("../../rules/unmonitored-dead-letter.md"),
+};
+
+/// The rule.
+pub(super) struct UnmonitoredDeadLetter;
+
+impl Rule for UnmonitoredDeadLetter {
+    fn meta(&self) -> &'static RuleMeta {
+        &META
+    }
+
+    fn check(&self, model: &Model, findings: &mut Vec<Finding>) {
+        for queue in model.queues.iter().filter(|q| q.is_for_dead_letters()) {
+            let alarms = || queue.alarms.iter().filter_map(|ix| model.alarms.get(ix.0 as usize));
+            if alarms().any(is_heard) {
+                continue;
+            }
+            // An alarm that may watch another queue is not blamed.
+            let known = alarms().filter(|a| a.watches.iter().any(|w| w.which != Which::Unknown));
+            match known.min_by_key(|a| rank(a)) {
+                Some(alarm) => findings.push(deaf(queue, alarm)),
+                None => findings.push(unwatched(queue, model.alarms.is_empty())),
+            }
+        }
+    }
+}
+
+/// Whether the first dead letter reaches somebody, as far as can be told.
+fn is_heard(alarm: &Alarm) -> bool {
+    matches!(alarm.fires, Fires::AtOne | Fires::Unknown) && alarm.notifies != Some(false)
+}
+
+/// The alarm that needs the smallest change comes first.
+fn rank(alarm: &Alarm) -> u8 {
+    match alarm.fires {
+        Fires::AtOne | Fires::Unknown => 0,
+        Fires::Above(_) => 1,
+        Fires::Never(_) => 2,
+    }
+}
+
+fn deaf(queue: &Queue, alarm: &Alarm) -> Finding {
+    let (place, text, message, help) = match &alarm.fires {
+        Fires::AtOne | Fires::Unknown => (
+            alarm.place,
+            "tells nobody".to_owned(),
+            format!("{} watches {} and tells nobody: a dead letter lies there unseen", alarm.name, queue.name),
+            "Give the alarm an action that reaches a person.",
+        ),
+        Fires::Above(n) => (
+            alarm.threshold_place,
+            format!("only above {n}"),
+            format!(
+                "{} fires only above {n}: {n} dead letters can lie in {} without anybody hearing of them",
+                alarm.name, queue.name
+            ),
+            "Each dead letter is a message that nobody has processed: fire at the first one, above 0.",
+        ),
+        Fires::Never(why) => (
+            alarm.threshold_place,
+            "misses dead letters".to_owned(),
+            format!("{} on {} {why}", alarm.name, queue.name),
+            "Watch how many messages lie in the dead-letter queue, and fire at the first one, above 0.",
+        ),
+    };
+    Finding::new(&META, place, text, message)
+        .label(queue.place, format!("the dead letters of {}", queue.name))
+        .help(help)
+        .confidence(queue.confidence)
+}
+
+fn unwatched(queue: &Queue, no_alarm_at_all: bool) -> Finding {
+    let (message, level) = if no_alarm_at_all {
+        (
+            format!("Nothing in the repository watches {}: its dead letters may lie there unseen", queue.name),
+            Severity::Note,
+        )
+    } else {
+        (format!("No alert of this repository watches {}: its dead letters lie there unseen", queue.name), META.level)
+    };
+    Finding::new(&META, queue.place, "no alert", message)
+        .help(
+            "Add an alert on the number of messages in it that fires at the first one, above 0, and reaches a person.",
+        )
+        .severity(level)
+        .confidence(queue.confidence)
+}

@@ -1,0 +1,1 @@
+//! Jobs and workflows: what is run again from its start when it fails.

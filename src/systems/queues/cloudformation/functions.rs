@@ -1,0 +1,400 @@
+//! Lambda: functions, what invokes them, and what becomes of events that they fail on.
+
+use super::layers::redelivery;
+use super::template::{Resolved, Resource, Template, number};
+use super::{ID, INVOCATION, STREAMS, events, sqs};
+use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, Facts};
+use crate::model::{
+    Attempts, Confidence, DeadLetter, IncompleteRecord, Queue, QueueName, QueueRef, RecordPart, Scope, Setting,
+};
+use crate::source::Span;
+use crate::syntax::{Entry, Node};
+use crate::systems::settings;
+
+/// The service of invocations.
+const SERVICE: &str = "lambda";
+
+/// Events of SAM and the Serverless Framework by which a function is invoked without anybody waiting for it.
+const ASYNCHRONOUS: [&str; 12] = [
+    "S3",
+    "SNS",
+    "Schedule",
+    "ScheduleV2",
+    "EventBridgeRule",
+    "CloudWatchEvent",
+    "IoTRule",
+    "s3",
+    "sns",
+    "schedule",
+    "eventBridge",
+    "iot",
+];
+
+/// Those that come by the clock.
+const SCHEDULES: [&str; 3] = ["Schedule", "ScheduleV2", "schedule"];
+
+pub(super) fn read(template: &Template<'_>, facts: &mut Facts) {
+    for kind in ["AWS::Serverless::Function", "AWS::Lambda::Function"] {
+        for resource in template.of_kind(kind) {
+            facts.components.push(component(template, &resource));
+            let events = resource.get(&["Events"]).map_or(&[][..], Node::entries);
+            for event in events {
+                events::read_sam(template, &resource, event, facts);
+                sam_source(template, &resource, event, facts);
+            }
+            let function = Function::of(template, &resource, events);
+            function.read(template, facts);
+        }
+    }
+    for mapping in template.of_kind("AWS::Lambda::EventSourceMapping") {
+        let Some(properties) = mapping.properties else { continue };
+        let name = format!("event source mapping {}", mapping.id);
+        let function = resource_name(template, properties.get("FunctionName"));
+        let source = properties.get("EventSourceArn");
+        source_of(template, &Source { name, opens: mapping.id_span, settings: properties, source, function }, facts);
+    }
+}
+
+/// `functions:` of the Serverless Framework.
+pub(super) fn read_serverless(template: &Template<'_>, facts: &mut Facts) {
+    for entry in template.root.get("functions").map_or(&[][..], Node::entries) {
+        let (name, node) = (&*entry.key, &*entry.value);
+        facts.components.push(ComponentFact {
+            name: name.to_owned(),
+            namespace: None,
+            kind: ComponentFactKind::Service,
+            hosts: Vec::new(),
+            labels: Vec::new(),
+            images: Vec::new(),
+            build: None,
+            env: environment(template, node.get("environment")),
+            mounts: Vec::new(),
+            span: entry.key_span,
+        });
+        let events: Vec<&Entry> =
+            node.get("events").map_or(&[][..], Node::items).iter().flat_map(|e| e.entries()).collect();
+        for event in &events {
+            serverless_event(template, entry, event, facts);
+        }
+        let kinds: Vec<&str> = events.iter().map(|e| &*e.key).filter(|k| ASYNCHRONOUS.contains(k)).collect();
+        let on_failure = node.at(&["destinations", "onFailure"]);
+        let function = Function {
+            name: format!("function {name}"),
+            component: name.to_owned(),
+            opens: entry.key_span,
+            asynchronous: !kinds.is_empty(),
+            scheduled: kinds.iter().all(|k| SCHEDULES.contains(k)),
+            retries: node.entry("maximumRetryAttempts"),
+            on_failure,
+            dead_letter_config: node.get("onError"),
+            advice: "`destinations: {onFailure: ...}` on the function",
+        };
+        function.read(template, facts);
+    }
+}
+
+fn serverless_event(template: &Template<'_>, function: &Entry, event: &Entry, facts: &mut Facts) {
+    let name = format!("event {} of function {}", event.key, function.key);
+    match &*event.key {
+        "sqs" | "stream" | "kafka" | "msk" => {
+            let settings = &*event.value;
+            let source = settings.get("arn").or_else(|| settings.as_str().map(|_| settings));
+            let source =
+                Source { name, opens: event.key_span, settings, source, function: Some(function.key.to_string()) };
+            source_of(template, &source, facts);
+        }
+        _ => {}
+    }
+}
+
+fn component(template: &Template<'_>, resource: &Resource<'_>) -> ComponentFact {
+    let build = resource.get(&["CodeUri"]).and_then(Node::as_str);
+    ComponentFact {
+        name: template.title(resource, "FunctionName"),
+        namespace: None,
+        kind: ComponentFactKind::Service,
+        hosts: Vec::new(),
+        labels: Vec::new(),
+        images: Vec::new(),
+        build: build.and_then(|b| settings::beside(&template.file.path, b)),
+        env: environment(template, resource.get(&["Environment", "Variables"])),
+        mounts: Vec::new(),
+        span: resource.id_span,
+    }
+}
+
+/// Variables: a reference to a queue is its name.
+fn environment(template: &Template<'_>, node: Option<&Node>) -> Vec<EnvFact> {
+    let value = |e: &Entry| {
+        let value = match template.resolve(&e.value) {
+            Resolved::Text(text) => text,
+            Resolved::Object(id) => {
+                let resource = template.resource(&id)?;
+                template.title(&resource, "QueueName")
+            }
+            Resolved::Unknown => return None,
+        };
+        Some(EnvFact { name: e.key.to_string(), value, span: e.value.span })
+    };
+    node.map_or(&[][..], Node::entries).iter().filter_map(value).collect()
+}
+
+/// The name of the function that a value refers to.
+fn resource_name(template: &Template<'_>, node: Option<&Node>) -> Option<String> {
+    match template.target(node?)? {
+        QueueRef::Object { id, .. } => Some(template.title(&template.resource(&id)?, "FunctionName")),
+        QueueRef::Name(name) => Some(name),
+    }
+}
+
+/// A function as far as asynchronous invocation goes.
+struct Function<'a> {
+    name: String,
+    component: String,
+    opens: Span,
+    asynchronous: bool,
+    scheduled: bool,
+    retries: Option<&'a Entry>,
+    on_failure: Option<&'a Node>,
+    dead_letter_config: Option<&'a Node>,
+    advice: &'static str,
+}
+
+impl<'a> Function<'a> {
+    fn of(template: &Template<'a>, resource: &Resource<'a>, events: &[Entry]) -> Self {
+        let kinds: Vec<&str> =
+            events.iter().filter_map(|e| e.value.get("Type")?.as_str()).filter(|k| ASYNCHRONOUS.contains(k)).collect();
+        let permitted = permitted(template, resource);
+        let globals = |path: &[&str]| template.root.at(&["Globals", "Function"]).and_then(|g| g.at(path));
+        let config = template.of_kind("AWS::Lambda::EventInvokeConfig").find(|config| {
+            config.get(&["FunctionName"]).and_then(|n| template.target(n))
+                == Some(QueueRef::Object { file: template.file.id, id: resource.id.to_owned() })
+        });
+        let own = |path: &[&'static str]| {
+            let inline = [&["EventInvokeConfig"], path].concat();
+            let separate = || config.as_ref().and_then(|c| c.get(path));
+            resource.get(&inline).or_else(separate).or_else(|| globals(&inline))
+        };
+        let retries = resource
+            .entry(&["EventInvokeConfig", "MaximumRetryAttempts"])
+            .or_else(|| config.as_ref().and_then(|c| c.entry(&["MaximumRetryAttempts"])))
+            .or_else(|| globals(&["EventInvokeConfig"]).and_then(|c| c.entry("MaximumRetryAttempts")));
+        Self {
+            name: format!("function {}", template.title(resource, "FunctionName")),
+            component: template.title(resource, "FunctionName"),
+            opens: resource.id_span,
+            asynchronous: !kinds.is_empty() || permitted,
+            scheduled: !permitted && kinds.iter().all(|k| SCHEDULES.contains(k)),
+            retries,
+            on_failure: own(&["DestinationConfig", "OnFailure"]),
+            dead_letter_config: resource.get(&["DeadLetterConfig"]).or_else(|| resource.get(&["DeadLetterQueue"])),
+            advice: "an `OnFailure` destination in the function's `EventInvokeConfig`",
+        }
+    }
+
+    fn read(&self, template: &Template<'_>, facts: &mut Facts) {
+        if !self.asynchronous {
+            return;
+        }
+        let config_target = self.dead_letter_config.map(|c| c.get("TargetArn").unwrap_or(c));
+        let dead_letter = match self.on_failure {
+            Some(node) => match (node.get("Destination"), node.get("Type")) {
+                (Some(arn), _) => template.dead_letter(Some(arn)),
+                // SAM makes a queue of its own.
+                (None, Some(_)) => DeadLetter::BuiltIn,
+                (None, None) => template.dead_letter(Some(node)),
+            },
+            None => template.dead_letter(config_target),
+        };
+        if self.on_failure.is_none()
+            && let Some(config) = self.dead_letter_config
+        {
+            facts.incomplete_records.push(IncompleteRecord {
+                name: format!("dead letters of {}", self.name),
+                place: config.span,
+                reading: "keeps the event and an error message".to_owned(),
+                missing: vec![RecordPart::Attempts, RecordPart::FirstFailure, RecordPart::LastFailure],
+                advice: Some(self.advice.to_owned()),
+                minor: false,
+                confidence: Confidence::High,
+            });
+        }
+        facts.queues.push(Queue {
+            id: format!("{ID}:lambda:{}", self.component).into(),
+            service: SERVICE,
+            name: format!("asynchronous {}", self.name),
+            names: Vec::new(),
+            place: self.opens,
+            otherwise: "is run again as often as the function allows, within 6 hours, and is then discarded".to_owned(),
+            dead_letter,
+            holds_dead_letters: false,
+            minor: self.scheduled,
+            retention: None,
+            ages_from_first_send: false,
+            advice: Some(self.advice.to_owned()),
+            confidence: Confidence::High,
+            dead_letters_of: Vec::new(),
+            alarms: Vec::new(),
+        });
+        let attempts = match self.retries {
+            Some(e) => number(&e.value).map(|n| Attempts::Count(n.max(0.0) as u64 + 1)),
+            None => Setting::default(Attempts::Count(3), INVOCATION),
+        };
+        let scope = Scope::Consumers {
+            queue: None,
+            components: vec![self.component.clone()],
+            group: format!("{ID}:invocation"),
+        };
+        let id = format!("{ID}:invocation:{}", self.component);
+        let mut layer =
+            redelivery(id, format!("asynchronous invocation of {}", self.name), self.opens, attempts, scope);
+        if let Some(e) = self.retries {
+            layer.place = e.value.span;
+            layer.reading = format!("{} on {}", settings::quote(e), self.name);
+        } else {
+            layer.reading = format!("{}, which sets no `MaximumRetryAttempts`", self.name);
+        }
+        layer.advice.fewer = Some("`EventInvokeConfig: {MaximumRetryAttempts: 0}`".to_owned());
+        facts.layers.push(layer);
+    }
+}
+
+/// Whether a service that waits for no answer may invoke the function.
+fn permitted(template: &Template<'_>, function: &Resource<'_>) -> bool {
+    template.of_kind("AWS::Lambda::Permission").any(|permission| {
+        let principal = permission.get(&["Principal"]).and_then(Node::as_str).unwrap_or_default();
+        let service = principal.split('.').next().unwrap_or_default();
+        let is_own = permission.get(&["FunctionName"]).and_then(|n| template.target(n))
+            == Some(QueueRef::Object { file: template.file.id, id: function.id.to_owned() });
+        is_own && matches!(service, "events" | "s3" | "sns" | "iot")
+    })
+}
+
+/// Where a function takes records from.
+struct Source<'a> {
+    name: String,
+    opens: Span,
+    settings: &'a Node,
+    source: Option<&'a Node>,
+    function: Option<String>,
+}
+
+/// A SAM event that polls.
+fn sam_source(template: &Template<'_>, function: &Resource<'_>, event: &Entry, facts: &mut Facts) {
+    let kind = event.value.get("Type").and_then(Node::as_str).unwrap_or_default();
+    if !matches!(kind, "SQS" | "Kinesis" | "DynamoDB" | "MSK" | "SelfManagedKafka") {
+        return;
+    }
+    let Some(settings) = event.value.get("Properties") else { return };
+    let source = Source {
+        name: format!("event {} of function {}", event.key, function.id),
+        opens: event.key_span,
+        settings,
+        source: settings.get_any(&["Queue", "Stream"]),
+        function: Some(template.title(function, "FunctionName")),
+    };
+    source_of(template, &source, facts);
+}
+
+/// A queue's consumer, or a stream's.
+fn source_of(template: &Template<'_>, source: &Source<'_>, facts: &mut Facts) {
+    let Some(arn) = source.source else { return };
+    match kind_of(template, arn) {
+        Some(Kind::Queue) => {
+            let Some(queue) = template.target(arn) else { return };
+            facts.consumers.extend(source.function.clone().map(|component| crate::facts::ConsumerFact {
+                queue: QueueName { service: sqs::SERVICE, queue },
+                component,
+            }));
+        }
+        Some(Kind::Stream) => stream(template, source, facts),
+        None => {}
+    }
+}
+
+enum Kind {
+    Queue,
+    Stream,
+}
+
+fn kind_of(template: &Template<'_>, arn: &Node) -> Option<Kind> {
+    match template.resolve(arn) {
+        Resolved::Object(id) => match template.resource(&id)?.kind {
+            "AWS::SQS::Queue" => Some(Kind::Queue),
+            "AWS::Kinesis::Stream" | "AWS::DynamoDB::Table" | "AWS::MSK::Cluster" => Some(Kind::Stream),
+            _ => None,
+        },
+        Resolved::Text(text) if text.starts_with("arn:") => match text.split(':').nth(2)? {
+            "sqs" => Some(Kind::Queue),
+            "kinesis" | "dynamodb" | "kafka" => Some(Kind::Stream),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A stream's records come again until one batch succeeds: a limit and a destination are the user's to set.
+fn stream(template: &Template<'_>, source: &Source<'_>, facts: &mut Facts) {
+    let entry = |names: [&str; 2]| source.settings.entry_any(&names).filter(|e| e.value.as_int() != Some(-1));
+    let count = entry(["MaximumRetryAttempts", "maximumRetryAttempts"]);
+    let age = entry(["MaximumRecordAgeInSeconds", "maximumRecordAgeInSeconds"]);
+    let destination = source
+        .settings
+        .at(&["DestinationConfig", "OnFailure"])
+        .or_else(|| source.settings.at(&["destinations", "onFailure"]));
+    let target = destination.map(|d| d.get_any(&["Destination", "arn"]).unwrap_or(d));
+    let bounded = count.is_some() || age.is_some();
+    let otherwise = if bounded {
+        "is tried as often as the event source allows, and is then skipped"
+    } else {
+        "holds up its shard, batch after batch, until it expires from the stream, and is then lost"
+    };
+    facts.queues.push(Queue {
+        id: format!("{ID}:stream:{}", source.name).into(),
+        service: SERVICE,
+        name: source.name.clone(),
+        names: Vec::new(),
+        place: source.opens,
+        otherwise: otherwise.to_owned(),
+        dead_letter: template.dead_letter(target),
+        holds_dead_letters: false,
+        minor: false,
+        retention: None,
+        ages_from_first_send: false,
+        advice: Some(
+            "`DestinationConfig: {OnFailure: {Destination: ...}}` on the event source, with `MaximumRetryAttempts`"
+                .to_owned(),
+        ),
+        confidence: Confidence::High,
+        dead_letters_of: Vec::new(),
+        alarms: Vec::new(),
+    });
+    if let Some(node) = destination {
+        facts.incomplete_records.push(IncompleteRecord {
+            name: format!("dead letters of {}", source.name),
+            place: node.span,
+            reading: "keeps the shard and the sequence numbers, not the records".to_owned(),
+            missing: vec![RecordPart::Original],
+            advice: Some("an S3 bucket as destination keeps the records themselves".to_owned()),
+            minor: true,
+            confidence: Confidence::Medium,
+        });
+    }
+    let attempts = match (count, age) {
+        (Some(e), _) => number(&e.value).map(|n| Attempts::Count(n.max(0.0) as u64 + 1)),
+        (None, Some(e)) => Setting::unknown("bounded by the age of the record", Some(e.value.span)),
+        (None, None) => Setting::default(Attempts::Unbounded, STREAMS),
+    };
+    let group = format!("{ID}:stream:{}", source.name);
+    let components = source.function.clone().into_iter().collect();
+    let scope = Scope::Consumers { queue: None, components, group: group.clone() };
+    let mut layer = redelivery(group, source.name.clone(), source.opens, attempts, scope);
+    layer.asked_for = true;
+    layer.place = count.map_or(source.opens, |e| e.value.span);
+    layer.reading = match count {
+        Some(e) => format!("{} on {}", settings::quote(e), source.name),
+        None => format!("{}, which sets no `MaximumRetryAttempts`", source.name),
+    };
+    layer.advice.limit = Some("set `MaximumRetryAttempts` and an `OnFailure` destination".to_owned());
+    facts.layers.push(layer);
+}

@@ -1,0 +1,61 @@
+//! What the layers of AWS have in common.
+
+use std::time::Duration;
+
+use super::ID;
+use crate::model::{
+    Advice, Attempts, Conditions, Confidence, Layer, LayerKind, Methods, ModeSet, Scope, Setting, Wait,
+};
+use crate::source::Span;
+
+/// A redelivery whose schedule the platform fixes: nothing about its waits can be set, so no rule about waits speaks.
+pub(super) fn redelivery(id: String, name: String, opens: Span, attempts: Setting<Attempts>, scope: Scope) -> Layer {
+    Layer {
+        id: id.into(),
+        system: ID,
+        kind: LayerKind::Queue,
+        reading: name.clone(),
+        name,
+        place: opens,
+        opens,
+        component: None,
+        scope,
+        asked_for: !attempts.is_default(),
+        attempts,
+        wait: Wait::Unknown { why: "the platform sets it".to_owned() },
+        wait_place: None,
+        jitter: Setting::unknown("the platform sets it", None),
+        retries: Conditions { yes: ModeSet::all(), ..Conditions::default() },
+        retry_after: Setting::unknown("a message has no response", None),
+        methods: Methods::Unknown,
+        per_try: None,
+        overall: None,
+        budget: None,
+        labels: Vec::new(),
+        advice: Advice::default(),
+        copies: false,
+        stream: false,
+        confidence: Confidence::High,
+    }
+}
+
+/// As often as a wait fits into a time.
+pub(super) fn within(deadline: Duration, wait: Duration) -> Attempts {
+    let about = deadline.as_secs() / wait.as_secs().max(1);
+    Attempts::Within { deadline, about: about.max(1) }
+}
+
+/// "30 s", "4 days".
+pub(super) fn spoken(d: Duration) -> String {
+    let s = d.as_secs();
+    match s {
+        _ if s >= 86_400 && s.is_multiple_of(86_400) => plural(s / 86_400, "day"),
+        _ if s >= 3600 && s.is_multiple_of(3600) => plural(s / 3600, "hour"),
+        _ if s >= 120 && s.is_multiple_of(60) => format!("{} min", s / 60),
+        _ => format!("{s} s"),
+    }
+}
+
+fn plural(n: u64, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}

@@ -1,0 +1,159 @@
+//! SNS: subscriptions, with what happens to a message that cannot be delivered.
+
+use std::time::Duration;
+
+use super::layers::redelivery;
+use super::template::{Resolved, Resource, Template};
+use super::{ID, SNS};
+use crate::facts::Facts;
+use crate::model::{Advice, Attempts, Confidence, DeadLetter, Jitter, Layer, Queue, QueueRef, Scope, Setting, Wait};
+use crate::source::Span;
+use crate::syntax::{Node, Syntax};
+use crate::systems::embedded;
+
+/// The service of subscriptions.
+const SERVICE: &str = "sns";
+
+pub(super) fn read(template: &Template<'_>, facts: &mut Facts) {
+    for resource in template.of_kind("AWS::SNS::Subscription") {
+        let Some(properties) = resource.properties else { continue };
+        let name = format!("SNS subscription {}", resource.id);
+        let protocol = protocol(template, properties.get("Protocol"));
+        let policy = resource.get(&["RedrivePolicy"]);
+        facts.queues.extend(subscription(template, &name, &protocol, policy, resource.id_span));
+        if matches!(protocol.as_str(), "http" | "https") {
+            facts.layers.extend(http_layer(template, &resource, name));
+        }
+    }
+    for topic in template.of_kind("AWS::SNS::Topic") {
+        for (n, item) in topic.get(&["Subscription"]).map_or(&[][..], Node::items).iter().enumerate() {
+            let protocol = protocol(template, item.get("Protocol"));
+            let name = format!("subscription {} of SNS topic {}", n + 1, topic.id);
+            let place = crate::systems::settings::opening(template.file, item);
+            facts.queues.extend(subscription(template, &name, &protocol, None, place));
+        }
+    }
+}
+
+fn protocol(template: &Template<'_>, node: Option<&Node>) -> String {
+    match node.map(|n| template.resolve(n)) {
+        Some(Resolved::Text(text)) => text.to_lowercase(),
+        _ => String::new(),
+    }
+}
+
+/// A subscription that hands messages over to a machine; mail and text messages have no dead letters that one could use.
+fn subscription(
+    template: &Template<'_>,
+    name: &str,
+    protocol: &str,
+    policy: Option<&Node>,
+    place: Span,
+) -> Option<Queue> {
+    let (otherwise, minor) = match protocol {
+        "http" | "https" => {
+            ("is tried 4 times within a minute, unless a delivery policy says otherwise, and is then discarded", false)
+        }
+        "sqs" | "lambda" | "firehose" => {
+            ("is tried for 23 days, or not at all where access is denied, and is then discarded", true)
+        }
+        _ => return None,
+    };
+    let dead_letter = match policy {
+        None => DeadLetter::None,
+        Some(node) if node.tag.is_some() => DeadLetter::Unknown,
+        Some(node) => {
+            let parsed = embedded::of_scalar(template.file, node, Syntax::Json);
+            let inner = parsed.as_ref().and_then(|p| p.documents.first());
+            let policy: &Node = inner.map_or(node, |n| n);
+            match policy.get("deadLetterTargetArn").map(|n| (template.target(n), n.span)) {
+                Some((Some(target), place)) => DeadLetter::To { target, place },
+                _ => DeadLetter::Unknown,
+            }
+        }
+    };
+    Some(Queue {
+        id: format!("{ID}:sns:{name}").into(),
+        service: SERVICE,
+        name: name.to_owned(),
+        names: Vec::new(),
+        place,
+        otherwise: otherwise.to_owned(),
+        dead_letter,
+        holds_dead_letters: false,
+        minor,
+        retention: None,
+        ages_from_first_send: false,
+        advice: Some("a `RedrivePolicy` with the `deadLetterTargetArn` of an SQS queue on the subscription".to_owned()),
+        confidence: Confidence::High,
+        dead_letters_of: Vec::new(),
+        alarms: Vec::new(),
+    })
+}
+
+/// What a delivery policy says of a subscription to a URL.
+fn http_layer(template: &Template<'_>, resource: &Resource<'_>, name: String) -> Option<Layer> {
+    let opens = resource.id_span;
+    let scope = Scope::Consumers { queue: None, components: Vec::new(), group: String::new() };
+    let id = format!("{ID}:sns:{}", resource.id);
+    let entry = resource.entry(&["DeliveryPolicy"]);
+    let parsed = entry.and_then(|e| embedded::of_scalar(template.file, &e.value, Syntax::Json));
+    let inner = parsed.as_ref().and_then(|p| p.documents.first());
+    let policy = match (entry, inner) {
+        (_, Some(document)) => document.get("healthyRetryPolicy"),
+        (Some(e), None) => e.value.get("healthyRetryPolicy"),
+        (None, None) => None,
+    };
+    let Some(policy) = policy else {
+        // The topic may have a policy for all its subscriptions.
+        if entry.is_some() || topic_has_policy(template, resource) {
+            return None;
+        }
+        let mut layer = redelivery(id, name.clone(), opens, Setting::default(Attempts::Count(4), SNS), scope);
+        layer.wait = Wait::Fixed(Setting::default(Duration::from_secs(20), SNS));
+        layer.reading = format!("{name}, which sets no `DeliveryPolicy`");
+        return Some(layer);
+    };
+    let count = |key: &str| policy.get(key).and_then(Node::as_int);
+    let retries = policy.entry("numRetries");
+    let attempts = match retries {
+        Some(e) => crate::systems::settings::retries(e),
+        None => Setting::default(Attempts::Count(4), SNS),
+    };
+    let mut layer = redelivery(id, name.clone(), opens, attempts, scope);
+    layer.asked_for = true;
+    layer.place = retries.map_or(opens, |e| e.value.span);
+    layer.reading =
+        retries.map_or_else(|| name.clone(), |e| format!("{} on {name}", crate::systems::settings::quote(e)));
+    layer.jitter = Setting::default(Jitter::Full, SNS);
+    let seconds = |key: &str| count(key).map(|n| n.max(0) as u64);
+    let (least, most) = (seconds("minDelayTarget").unwrap_or(20), seconds("maxDelayTarget").unwrap_or(20));
+    let at_once = count("numNoDelayRetries").unwrap_or(0);
+    layer.advice = Advice {
+        wait: Some("set `numNoDelayRetries: 0`".to_owned()),
+        grow: Some("set `maxDelayTarget` above `minDelayTarget`, and `backoffFunction: exponential`".to_owned()),
+        fewer: Some("a smaller `numRetries`".to_owned()),
+        ..Advice::default()
+    };
+    if at_once >= 3 || (at_once > 0 && count("numRetries").is_some_and(|n| at_once >= n)) {
+        layer.wait = Wait::None;
+        layer.wait_place = policy.entry("numNoDelayRetries").map(|e| e.key_span);
+    } else if least == most {
+        layer.wait = Wait::Fixed(match policy.entry("minDelayTarget") {
+            Some(e) => Setting::written(Duration::from_secs(least), e.value.span),
+            None => Setting::default(Duration::from_secs(least), SNS),
+        });
+        layer.wait_place = policy.entry_any(&["minDelayTarget", "maxDelayTarget"]).map(|e| e.key_span);
+    }
+    Some(layer)
+}
+
+fn topic_has_policy(template: &Template<'_>, subscription: &Resource<'_>) -> bool {
+    let topic = subscription.get(&["TopicArn"]).and_then(|n| template.target(n));
+    match topic {
+        Some(QueueRef::Object { id, .. }) => {
+            template.resource(&id).is_some_and(|t| t.get(&["DeliveryPolicy"]).is_some())
+        }
+        _ => true,
+    }
+}

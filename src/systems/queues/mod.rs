@@ -1,0 +1,3 @@
+//! Queues, topics and the consumers that settings declare.
+
+pub mod cloudformation;

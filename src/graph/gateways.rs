@@ -118,6 +118,9 @@ pub(super) fn add_layers(draft: &mut Draft<'_>, gateways: &Gateways) {
             for host in &to {
                 add_hop(draft, gateway, host, Some(ix), false);
             }
+            if to.is_empty() {
+                add_hop_to_unknown(draft, gateway, ix);
+            }
         }
     }
 }
@@ -130,6 +133,15 @@ pub(super) fn add_routes(draft: &mut Draft<'_>, gateways: &Gateways, routes: &[R
             add_hop(draft, gateway, host, None, route.grpc);
         }
     }
+}
+
+/// A route whose upstream only the request tells; its system has said so.
+fn add_hop_to_unknown(draft: &mut Draft<'_>, gateway: ComponentIx, ix: LayerIx) {
+    let Some((name, opens)) = draft.layer(ix).map(|l| (format!("the host behind {}", l.name), l.opens)) else { return };
+    let to = draft.hosts.add(Part::new(&name, ComponentKind::Host, Some(opens)));
+    let hop = draft.new_hop(gateway, to, Some(opens));
+    let layers = draft.uses(&[ix]);
+    draft.add_hop(crate::model::Hop { layers, ..hop });
 }
 
 fn add_hop(draft: &mut Draft<'_>, gateway: ComponentIx, host: &HostRef, layer: Option<LayerIx>, grpc: bool) {

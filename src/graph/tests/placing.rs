@@ -72,6 +72,27 @@ fn several_upstreams_and_several_routes_are_alternative_hops() {
 }
 
 #[test]
+fn a_route_whose_upstream_is_not_known_still_repeats() {
+    let mut r = Repository::new();
+    r.layer("gateway.yaml", "envoy", LayerKind::Gateway, gateway("edge", &[]));
+    assert_eq!(r.hops(), ["edge -> the host behind gateway.yaml [gateway.yaml]"]);
+}
+
+#[test]
+fn components_that_call_each_other_in_a_circle_are_told_once() {
+    let mut r = Repository::new();
+    let (a, b) = (r.package("a", "a"), r.package("b", "b"));
+    r.layer("gateway.yaml", "kong", LayerKind::Gateway, gateway("edge", &["a"]));
+    r.call(a, text("http://b"), 1);
+    r.call(b, text("http://a"), 1);
+    let model = r.link();
+    let told: Vec<&str> = model.unresolved.iter().map(|u| &*u.what).collect();
+    assert_eq!(told, ["how often calls go round from a to b and back"]);
+    let seen: Vec<_> = model.paths.iter().map(|p| (p.product, &*p.entry, &*p.leaf)).collect();
+    assert_eq!(seen, [(27, "edge", "a")], "the way back to a is counted, and ends there");
+}
+
+#[test]
 fn a_mesh_policy_is_innermost_on_every_hop_to_its_host_but_those_of_gateways() {
     let mut r = Repository::new();
     let (orders, web) = (r.package("orders", "orders"), r.package("web", "web"));

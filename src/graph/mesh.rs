@@ -1,12 +1,12 @@
 //! Policies of a mesh: they sit innermost on every hop from a component with a sidecar to the host that they name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::Draft;
 use super::gateways::Gateways;
 use super::hosts::Part;
+use super::names::ServiceName;
 use crate::model::{Callers, ComponentIx, ComponentKind, Hop, HostRef, LayerIx, Scope};
-use crate::source::Span;
 
 /// Puts the policies of all meshes on their hops.
 pub(super) fn add_layers(draft: &mut Draft<'_>, gateways: &Gateways) {
@@ -59,21 +59,37 @@ fn sidecar_hops(draft: &Draft<'_>, to: ComponentIx) -> impl Fn(&Hop) -> bool + u
 /// A policy for hosts that nobody in the repository calls is there for callers elsewhere.
 fn add_callers(draft: &mut Draft<'_>, policies: &[Policy]) {
     for (_, _, hosts) in policies.iter().filter(|(_, from, _)| from.mesh) {
-        let mut targets: BTreeMap<ComponentIx, Span> = BTreeMap::new();
-        for host in hosts {
-            for to in draft.hosts.resolve(host).components {
-                targets.entry(to).or_insert(host.span);
-            }
-        }
-        if draft.hops.iter().any(|h| targets.contains_key(&h.to)) {
+        let mut targets: BTreeSet<ComponentIx> =
+            hosts.iter().flat_map(|host| draft.hosts.resolve(host).components).collect();
+        if draft.hops.iter().any(|h| targets.contains(&h.to)) {
             continue;
         }
-        for (to, span) in targets {
-            let Some(name) = draft.hosts.part(to).map(|p| format!("callers of {}", p.name)) else { continue };
-            let callers = draft.hosts.add(Part::new(&name, ComponentKind::Outside, None));
-            let hop = draft.new_hop(callers, to, Some(span));
-            draft.add_hop(hop);
+        for host in hosts {
+            let found = draft.hosts.resolve(host).components;
+            let reached: Vec<ComponentIx> = found.into_iter().filter(|to| targets.remove(to)).collect();
+            if !reached.is_empty() {
+                let callers = callers_of(draft, host);
+                for to in reached {
+                    let hop = draft.new_hop(callers, to, Some(host.span));
+                    draft.add_hop(hop);
+                }
+            }
         }
+    }
+}
+
+/// What stands for the callers of a host, whatever form its name has.
+fn callers_of(draft: &mut Draft<'_>, host: &HostRef) -> ComponentIx {
+    let form = ServiceName::parse(&host.name).filter(|form| form.sure);
+    let name = format!("callers of {}", form.map_or(&*host.name, |form| form.name));
+    let namespace = form.and_then(|form| form.namespace).or(host.namespace.as_deref());
+    let mut part = Part::new(&name, ComponentKind::Outside, None);
+    part.namespace = namespace.map(str::to_owned);
+    let known =
+        draft.hosts.iter().find(|(_, p)| (&p.name, &p.namespace, p.kind) == (&part.name, &part.namespace, part.kind));
+    match known {
+        Some((ix, _)) => ix,
+        None => draft.hosts.add(part),
     }
 }
 

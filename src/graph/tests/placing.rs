@@ -121,6 +121,18 @@ fn a_mesh_policy_for_a_host_that_nobody_calls_has_callers_elsewhere() {
 }
 
 #[test]
+fn callers_elsewhere_are_named_by_the_host_that_they_call() {
+    let mut r = Repository::new();
+    for name in ["stock-v1", "stock-v2"] {
+        r.component(name, Some("shop")).labels = vec![("app".to_owned(), "stock".to_owned())];
+    }
+    r.service("stock", Some("shop"), "stock");
+    r.layer("mesh.yaml", "istio", LayerKind::Mesh, mesh(&["stock.shop.svc.cluster.local", "stock"]));
+    let hops = ["callers of stock -> stock-v1 [mesh.yaml]", "callers of stock -> stock-v2 [mesh.yaml]"];
+    assert_eq!(r.hops(), hops);
+}
+
+#[test]
 fn a_policy_is_for_those_who_call_its_host_by_any_of_its_names() {
     let mut r = Repository::new();
     let package = r.package("web", "web");

@@ -273,7 +273,10 @@ impl Hosts {
         let mut unique = |part: &Part| {
             let shared = times.get(&part.name).is_some_and(|n| *n > 1);
             let name = match &part.namespace {
-                Some(namespace) if shared => format!("{namespace}/{}", part.name),
+                Some(namespace) if shared => match part.name.strip_prefix("callers of ") {
+                    Some(host) => format!("callers of {namespace}/{host}"),
+                    None => format!("{namespace}/{}", part.name),
+                },
                 _ => part.name.clone(),
             };
             let before = taken.entry(name.clone()).or_default();

@@ -58,14 +58,16 @@ macro_rules! fixtures {
     ($($name:ident)*) => { $(
         #[test]
         fn $name() {
+            // A system's id and its folder have `-` where a function has `_`.
+            let folder = stringify!($name).replace('_', "-");
             insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
-                insta::assert_snapshot!(stringify!($name), fixture(stringify!($name)));
+                insta::assert_snapshot!(folder.clone(), fixture(&folder));
             });
         }
     )* };
 }
 
-fixtures! { kong envoy istio resilience4j kubernetes compose cloudformation }
+fixtures! { kong envoy istio resilience4j kubernetes compose cloudformation step_functions prometheus }
 
 #[test]
 fn every_system_has_a_fixture_and_marks_that_its_fixture_holds() {

@@ -165,6 +165,8 @@ pub fn all() -> &'static [&'static dyn System] {
         &mesh::istio::Istio,
         &clients::resilience4j::Resilience4j,
         &queues::cloudformation::CloudFormation,
+        &jobs::step_functions::StepFunctions,
+        &alerts::prometheus::Prometheus,
         &sql::Sql,
         &deploy::kubernetes::Kubernetes,
         &deploy::compose::Compose,

@@ -15,6 +15,8 @@ struct Row {
     holds: fn(&Facts) -> bool,
 }
 
+const MACHINE: &str = r#"{"StartAt": "A", "States": {"A": {"Retry": [{"ErrorEquals": ["States.ALL"]}]}}}"#;
+
 const ROWS: &[Row] = &[
     Row {
         system: "kong",
@@ -354,6 +356,48 @@ const ROWS: &[Row] = &[
         text: "{Resources: {M: {Type: 'AWS::Lambda::EventSourceMapping', \
                Properties: {EventSourceArn: 'arn:aws:kinesis:r:1:stream/x', FunctionName: f}}}}",
         holds: |f| matches!(&only(f).attempts, Setting::Default { value: Attempts::Unbounded, .. }),
+    },
+    Row {
+        system: "step-functions",
+        what: "Retry[].MaxAttempts absent",
+        file: "m.asl.json",
+        text: MACHINE,
+        holds: |f| matches!(&only(f).attempts, Setting::Default { value: Attempts::Count(4), .. }),
+    },
+    Row {
+        system: "step-functions",
+        what: "Retry[].MaxAttempts: 0",
+        file: "m.asl.json",
+        text: r#"{"StartAt": "A", "States": {"A": {"Retry": [{"ErrorEquals": ["States.ALL"], "MaxAttempts": 0}]}}}"#,
+        holds: |f| written_count(f, 1),
+    },
+    Row {
+        system: "step-functions",
+        what: "Retry[].IntervalSeconds absent",
+        file: "m.asl.json",
+        text: MACHINE,
+        holds: |f| waits(f, [1000, 2000, 4000, 8000, 16_000]),
+    },
+    Row {
+        system: "step-functions",
+        what: "Retry[].BackoffRate absent",
+        file: "m.asl.json",
+        text: MACHINE,
+        holds: |f| waits(f, [1000, 2000, 4000, 8000, 16_000]),
+    },
+    Row {
+        system: "step-functions",
+        what: "Retry[].MaxDelaySeconds absent",
+        file: "m.asl.json",
+        text: MACHINE,
+        holds: |f| only(f).wait.nominal(30).is_some_and(|d| d.as_secs() == 1 << 30),
+    },
+    Row {
+        system: "step-functions",
+        what: "Retry[].JitterStrategy absent",
+        file: "m.asl.json",
+        text: MACHINE,
+        holds: |f| default_jitter(f, Jitter::None),
     },
 ];
 

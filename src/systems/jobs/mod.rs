@@ -1,1 +1,3 @@
-//! Jobs and workflows: what is run again from its start when it fails.
+//! Jobs and workflows: what is run again when it fails.
+
+pub mod step_functions;

@@ -1,0 +1,89 @@
+//! Which metrics count the messages in a queue, and by which label they tell the queue.
+
+use crate::model::names_dead_letters;
+
+/// The services whose queues have metrics here.
+pub(super) const SERVICES: [&str; 5] = ["sqs", "rabbitmq", "kafka", "nats", "pubsub"];
+
+/// What a metric counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Metric {
+    /// The messages that lie in a queue.
+    Depth {
+        /// The service.
+        service: &'static str,
+        /// The labels of which one names the queue.
+        labels: &'static [&'static str],
+    },
+    /// Something that a dead letter does not move; why.
+    Misses {
+        /// The service.
+        service: &'static str,
+        /// The labels of which one names the queue.
+        labels: &'static [&'static str],
+        /// Why.
+        why: &'static str,
+    },
+    /// Dead letters of whatever service, by the name.
+    Own,
+    /// Nothing of a queue.
+    Other,
+}
+
+const SQS: &[&str] = &["queue_name", "dimension_QueueName"];
+
+/// What a metric of this name counts.
+pub(super) fn of(name: &str) -> Metric {
+    if name.starts_with("aws_sqs_approximate_number_of_messages_visible") {
+        return Metric::Depth { service: "sqs", labels: SQS };
+    }
+    if name.starts_with("aws_sqs_number_of_messages_sent") {
+        let why = "counts what is sent to the queue, and what a redrive policy moves there is not counted";
+        return Metric::Misses { service: "sqs", labels: SQS, why };
+    }
+    match name {
+        "rabbitmq_queue_messages"
+        | "rabbitmq_queue_messages_ready"
+        | "rabbitmq_detailed_queue_messages"
+        | "rabbitmq_detailed_queue_messages_ready" => Metric::Depth { service: "rabbitmq", labels: &["queue"] },
+        "kafka_topic_partition_current_offset" | "kafka_consumergroup_lag" | "kafka_consumergroup_lag_sum" => {
+            Metric::Depth { service: "kafka", labels: &["topic"] }
+        }
+        "jetstream_stream_total_messages" => Metric::Depth { service: "nats", labels: &["stream_name"] },
+        _ if own(name) => Metric::Own,
+        _ => Metric::Other,
+    }
+}
+
+/// A name that speaks of dead letters: `orders_dlq_depth`, `kafka_connect_deadletterqueue_produce_requests`.
+fn own(name: &str) -> bool {
+    name.split(['_', ':']).any(|word| word.starts_with("dlq") || word.starts_with("deadletter"))
+        || names_dead_letters(name) && !name.ends_with("errors") && !name.ends_with("error")
+        || name.contains("dead_jobs")
+}
+
+/// Whether a text that cannot be read names a queue's metric, or dead letters.
+pub(super) fn speaks_of_queues(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["aws_sqs_", "rabbitmq_queue_", "rabbitmq_detailed_queue_", "kafka_", "jetstream_", "dlq", "dead"]
+        .iter()
+        .any(|word| text.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics() {
+        assert!(matches!(of("aws_sqs_approximate_number_of_messages_visible_maximum"), Metric::Depth { .. }));
+        assert!(matches!(of("aws_sqs_number_of_messages_sent_sum"), Metric::Misses { .. }));
+        assert!(matches!(of("rabbitmq_queue_messages_ready"), Metric::Depth { service: "rabbitmq", .. }));
+        for own in ["orders_dlq_depth", "dead_letters_total", "dlq:depth", "sidekiq_dead_jobs"] {
+            assert_eq!(of(own), Metric::Own, "{own}");
+        }
+        for other in ["http_errors", "node_cpu_seconds_total", "rabbitmq_queue_messages_unacked", "deadline_seconds"] {
+            assert_eq!(of(other), Metric::Other, "{other}");
+        }
+    }
+}

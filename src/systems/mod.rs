@@ -166,6 +166,8 @@ pub fn all() -> &'static [&'static dyn System] {
         &clients::resilience4j::Resilience4j,
         &queues::cloudformation::CloudFormation,
         &jobs::step_functions::StepFunctions,
+        &jobs::kubernetes_jobs::KubernetesJobs,
+        &queues::kafka_connect::KafkaConnect,
         &alerts::prometheus::Prometheus,
         &sql::Sql,
         &deploy::kubernetes::Kubernetes,

@@ -17,6 +17,11 @@ struct Row {
 
 const MACHINE: &str = r#"{"StartAt": "A", "States": {"A": {"Retry": [{"ErrorEquals": ["States.ALL"]}]}}}"#;
 
+const JOB: &str = "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {template: {spec: {containers: []}}}}";
+
+const CONNECTOR: &str =
+    r#"{"name": "a", "config": {"connector.class": "FileSinkConnector", "topics": "t", "errors.tolerance": "all"}}"#;
+
 const ROWS: &[Row] = &[
     Row {
         system: "kong",
@@ -398,6 +403,60 @@ const ROWS: &[Row] = &[
         file: "m.asl.json",
         text: MACHINE,
         holds: |f| default_jitter(f, Jitter::None),
+    },
+    Row {
+        system: "kubernetes-jobs",
+        what: "backoffLimit absent",
+        file: "j.yaml",
+        text: JOB,
+        holds: |f| default_count(f, 7),
+    },
+    Row {
+        system: "kubernetes-jobs",
+        what: "wait between runs",
+        file: "j.yaml",
+        text: JOB,
+        holds: |f| {
+            waits(f, [10_000, 20_000, 40_000, 80_000, 160_000])
+                && only(f).wait.nominal(9).is_some_and(|d| d.as_secs() == 360)
+        },
+    },
+    Row {
+        system: "kafka-connect",
+        what: "errors.tolerance absent",
+        file: "c.json",
+        text: r#"{"name": "a", "config": {"connector.class": "FileSinkConnector", "topics": "t"}}"#,
+        holds: |f| f.queues[0].dead_letter == DeadLetter::Unknown,
+    },
+    Row {
+        system: "kafka-connect",
+        what: "errors.retry.timeout absent",
+        file: "c.json",
+        text: CONNECTOR,
+        holds: |f| f.layers.is_empty(),
+    },
+    Row {
+        system: "kafka-connect",
+        what: "errors.retry.delay.max.ms absent",
+        file: "c.json",
+        text: r#"{"name": "a", "config": {"connector.class": "FileSinkConnector", "errors.retry.timeout": 1000}}"#,
+        holds: |f| {
+            waits(f, [300, 600, 1200, 2400, 4800]) && only(f).wait.nominal(20).is_some_and(|d| d.as_secs() == 60)
+        },
+    },
+    Row {
+        system: "kafka-connect",
+        what: "errors.deadletterqueue.topic.name absent",
+        file: "c.json",
+        text: CONNECTOR,
+        holds: |f| f.queues[0].dead_letter == DeadLetter::None && f.incomplete_records.is_empty(),
+    },
+    Row {
+        system: "kafka-connect",
+        what: "errors.deadletterqueue.context.headers.enable absent",
+        file: "c.json",
+        text: r#"{"name": "a", "config": {"connector.class": "FileSinkConnector", "topics": "t", "errors.deadletterqueue.topic.name": "d"}}"#,
+        holds: |f| f.incomplete_records.len() == 1,
     },
 ];
 

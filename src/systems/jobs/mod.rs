@@ -1,3 +1,4 @@
 //! Jobs and workflows: what is run again when it fails.
 
+pub mod kubernetes_jobs;
 pub mod step_functions;

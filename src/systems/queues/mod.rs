@@ -1,3 +1,4 @@
 //! Queues, topics and the consumers that settings declare.
 
 pub mod cloudformation;
+pub mod kafka_connect;

@@ -1,0 +1,117 @@
+//! Kubernetes Jobs and CronJobs: how often a failed run starts again.
+
+use std::time::Duration;
+
+use crate::facts::Facts;
+use crate::model::{
+    Advice, Attempts, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, ModeSet, Scope, Setting, Wait,
+};
+use crate::syntax::{Entry, Node};
+use crate::systems::objects::{self, Object};
+use crate::systems::settings::{self, Ids};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions};
+
+/// Jobs of Kubernetes.
+pub struct KubernetesJobs;
+
+const ID: &str = "kubernetes-jobs";
+const TYPES: &str = "kubernetes/api batch/v1/types.go";
+
+/// A limit that never comes: the largest number that the field holds.
+const NO_LIMIT: i64 = i32::MAX as i64;
+
+static META: SystemMeta = SystemMeta {
+    id: ID,
+    name: "Kubernetes Jobs",
+    reads: "Jobs and CronJobs: backoffLimit, backoffLimitPerIndex, activeDeadlineSeconds",
+    marks: &["kind: Job", "kind: CronJob", "\"Job\"", "\"CronJob\""],
+    defaults: &[
+        DefaultFigure { what: "backoffLimit absent", value: "7 runs (6 retries)", source: TYPES },
+        DefaultFigure {
+            what: "wait between runs",
+            value: "10 s, doubling up to 6 minutes; there is no such setting",
+            source: TYPES,
+        },
+    ],
+};
+
+impl System for KubernetesJobs {
+    fn meta(&self) -> &'static SystemMeta {
+        &META
+    }
+
+    fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
+        let mut ids = Ids::default();
+        for (_, root) in unit.documents() {
+            for object in objects::of(root).into_iter().filter(|o| o.version.starts_with("batch/")) {
+                let spec = match object.kind {
+                    "Job" => object.node.get("spec"),
+                    "CronJob" => object.spec(&["jobTemplate", "spec"]),
+                    _ => None,
+                };
+                facts.layers.extend(spec.map(|spec| layer(&object, spec, &mut ids)));
+            }
+        }
+    }
+}
+
+fn layer(object: &Object<'_>, spec: &Node, ids: &mut Ids) -> Layer {
+    let name = format!("{} {}", object.kind, object.name);
+    let entry = |key: &str| spec.entry(key).filter(|e| !e.value.is_null());
+    let count = entry("backoffLimitPerIndex").or_else(|| entry("backoffLimit"));
+    let deadline = entry("activeDeadlineSeconds").and_then(|e| {
+        let seconds = e.value.as_int().and_then(|n| u64::try_from(n).ok())?;
+        Some(Setting::written(Duration::from_secs(seconds), e.value.span))
+    });
+    let seconds = |n| Setting::default(Duration::from_secs(n), TYPES);
+    Layer {
+        id: ids.next(format!("{ID}:{}:{}", object.kind.to_lowercase(), object.qualified())),
+        system: ID,
+        kind: LayerKind::Job,
+        reading: match count {
+            Some(e) => format!("{} on {name}", settings::quote(e)),
+            None => format!("{name}, which sets no `backoffLimit`"),
+        },
+        place: count.map_or(object.name_span, |e| e.value.span),
+        opens: object.name_span,
+        component: Some(object.name.to_owned()),
+        scope: Scope::Consumers {
+            queue: None,
+            components: vec![object.name.to_owned()],
+            group: format!("{ID}:{}", object.qualified()),
+        },
+        attempts: count.map_or(Setting::default(Attempts::Count(7), TYPES), runs),
+        asked_for: count.is_some(),
+        // The controller's own schedule: nothing about it can be set.
+        wait: Wait::Exponential {
+            base: seconds(10),
+            factor: Setting::default(2.0, TYPES),
+            cap: Setting::default(Some(Duration::from_secs(360)), TYPES),
+        },
+        wait_place: None,
+        jitter: Setting::default(Jitter::None, TYPES),
+        retries: Conditions { yes: ModeSet::all(), ..Conditions::default() },
+        retry_after: Setting::unknown("a run has no response", None),
+        methods: Methods::Unknown,
+        per_try: None,
+        overall: deadline,
+        budget: None,
+        labels: Vec::new(),
+        advice: Advice {
+            fewer: Some("`backoffLimit: 0` on the Job".to_owned()),
+            limit: Some("set a small `backoffLimit`, or `activeDeadlineSeconds`".to_owned()),
+            ..Advice::default()
+        },
+        copies: false,
+        stream: false,
+        confidence: Confidence::High,
+        name,
+    }
+}
+
+fn runs(entry: &Entry) -> Setting<Attempts> {
+    match entry.value.as_int() {
+        Some(n) if n >= NO_LIMIT => Setting::written(Attempts::Unbounded, entry.value.span),
+        _ => settings::retries(entry),
+    }
+}

@@ -210,7 +210,7 @@ impl<'a> Function<'a> {
             && let Some(config) = self.dead_letter_config
         {
             facts.incomplete_records.push(IncompleteRecord {
-                name: format!("dead letters of {}", self.name),
+                name: format!("Dead letters of {}", self.name),
                 place: config.span,
                 reading: "keeps the event and an error message".to_owned(),
                 missing: vec![RecordPart::Attempts, RecordPart::FirstFailure, RecordPart::LastFailure],
@@ -371,7 +371,7 @@ fn stream(template: &Template<'_>, source: &Source<'_>, facts: &mut Facts) {
     });
     if let Some(node) = destination {
         facts.incomplete_records.push(IncompleteRecord {
-            name: format!("dead letters of {}", source.name),
+            name: format!("Dead letters of {}", source.name),
             place: node.span,
             reading: "keeps the shard and the sequence numbers, not the records".to_owned(),
             missing: vec![RecordPart::Original],

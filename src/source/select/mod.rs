@@ -5,6 +5,7 @@
 //! long a run takes, and never what it says: whoever parses every file gets the same result.
 
 mod closure;
+mod declarations;
 mod marks;
 mod modules;
 mod names;

@@ -97,50 +97,55 @@ struct Open {
 
 /// The block of methods that is being read.
 #[derive(Clone, Copy)]
-struct Block<'t> {
-    owner: &'t str,
-    of_trait: &'t str,
-    level: usize,
+pub(super) struct Block<'t> {
+    pub(super) owner: &'t str,
+    pub(super) of_trait: &'t str,
+    pub(super) level: usize,
 }
 
-struct Reader<'t, 'k> {
-    source: &'t str,
-    tokens: &'k [Token],
-    include_tests: bool,
-    at: usize,
+pub(super) struct Reader<'t, 'k> {
+    pub(super) source: &'t str,
+    pub(super) tokens: &'k [Token],
+    pub(super) include_tests: bool,
+    pub(super) at: usize,
     scopes: Vec<Scope<'t>>,
     open: Vec<Open>,
-    blocks: Vec<Block<'t>>,
+    pub(super) blocks: Vec<Block<'t>>,
     /// The level at which the next brace opens the body of a loop.
     loop_at: Option<usize>,
     /// The call whose parenthesis was closed last.
     closed_call: &'t str,
-    out: Names<'t>,
+    pub(super) out: Names<'t>,
 }
 
 impl<'t> Reader<'t, '_> {
-    fn kind(&self, at: usize) -> Option<Kind> {
+    pub(super) fn kind(&self, at: usize) -> Option<Kind> {
         self.tokens.get(at).map(|t| t.kind)
     }
 
-    fn text(&self, at: usize) -> &'t str {
+    pub(super) fn text(&self, at: usize) -> &'t str {
         self.tokens.get(at).and_then(|t| self.source.get(t.range())).unwrap_or("")
     }
 
-    fn is_punct(&self, at: usize, b: u8) -> bool {
+    pub(super) fn is_punct(&self, at: usize, b: u8) -> bool {
         self.kind(at) == Some(Kind::Punct(b))
     }
 
-    fn is_path_separator(&self, at: usize) -> bool {
+    pub(super) fn is_path_separator(&self, at: usize) -> bool {
         self.is_punct(at, b':') && self.is_punct(at + 1, b':')
     }
 
-    fn ident(&self, at: usize) -> Option<&'t str> {
+    pub(super) fn ident(&self, at: usize) -> Option<&'t str> {
         (self.kind(at) == Some(Kind::Ident)).then(|| self.text(at))
     }
 
-    fn before(&self, back: usize) -> Option<usize> {
+    pub(super) fn before(&self, back: usize) -> Option<usize> {
         self.at.checked_sub(back)
+    }
+
+    /// How many delimiters are open.
+    pub(super) fn level(&self) -> usize {
+        self.scopes.len()
     }
 
     fn read(&mut self) {
@@ -190,7 +195,7 @@ impl<'t> Reader<'t, '_> {
         self.loop_at = self.loop_at.filter(|at| *at != level);
     }
 
-    fn begin(&mut self, name: &'t str, is_function: bool, has_body: bool) {
+    pub(super) fn begin(&mut self, name: &'t str, is_function: bool, has_body: bool) {
         let level = self.scopes.len();
         let block = self.blocks.last().filter(|b| is_function && b.level + 1 == level);
         let (owner, of_trait) = block.map_or(("", ""), |b| (b.owner, b.of_trait));
@@ -206,7 +211,7 @@ impl<'t> Reader<'t, '_> {
         &mut self.out.items[at] // not empty: pushed above
     }
 
-    fn uses(&mut self, name: &'t str) {
+    pub(super) fn uses(&mut self, name: &'t str) {
         let looped = self.in_loop();
         let item = self.item();
         item.uses.push(name);
@@ -268,80 +273,6 @@ impl<'t> Reader<'t, '_> {
         match self.kind(before) {
             Some(Kind::Close(b'}' | b']') | Kind::Open(b'{') | Kind::Punct(b';')) => true,
             _ => matches!(self.text(before), "unsafe" | "default"),
-        }
-    }
-
-    /// The header of an impl, up to its brace. The block counts as an item with the name of its type.
-    fn implementation(&mut self) {
-        let mut angles = 0usize;
-        let mut types = [""; 2];
-        let mut at = self.at + 1;
-        let mut is_bound = false;
-        while let Some(&token) = self.tokens.get(at) {
-            match token.kind {
-                Kind::Open(b'{') | Kind::Punct(b';') => break,
-                Kind::Punct(b'<') => angles += 1,
-                Kind::Punct(b'>') if !self.is_punct(at.wrapping_sub(1), b'-') => angles = angles.saturating_sub(1),
-                Kind::Ident => match self.text(at) {
-                    "where" => is_bound = true,
-                    "for" if angles == 0 && !is_bound && !self.is_punct(at + 1, b'<') => types = [types[1], ""],
-                    text if angles == 0 && !is_bound && !is_keyword(text) => types[1] = text,
-                    _ => {}
-                },
-                _ => {}
-            }
-            at += 1;
-        }
-        let [of_trait, owner] = types;
-        let level = self.scopes.len();
-        self.begin(owner, false, true);
-        let header = self.at + 1..at;
-        for at in header {
-            if let Some(name) = self.ident(at).filter(|n| !is_keyword(n)) {
-                self.uses(name);
-            }
-        }
-        self.blocks.push(Block { owner, of_trait, level });
-        self.at = at.saturating_sub(1);
-    }
-
-    fn definition(&mut self, has_body: bool) {
-        let mut at = self.at + 1;
-        while matches!(self.text(at), "mut" | "ref") {
-            at += 1;
-        }
-        let Some(name) = self.ident(at).filter(|n| !is_keyword(n)) else { return };
-        let is_trait = self.text(self.at) == "trait";
-        self.at = at;
-        if is_trait {
-            self.blocks.push(Block { owner: name, of_trait: "", level: self.scopes.len() });
-        }
-        self.begin(name, false, has_body);
-    }
-
-    /// A `use` up to its semicolon. A name that it changes or hands on is an item that uses the old one.
-    fn imports(&mut self) {
-        let public = self.before(1).is_some_and(|b| self.text(b) == "pub" || self.kind(b) == Some(Kind::Close(b')')));
-        let mut last = "";
-        while let Some(&token) = self.tokens.get(self.at + 1) {
-            self.at += 1;
-            match token.kind {
-                Kind::Punct(b';') => return,
-                Kind::Punct(b'*') => self.out.globs.push((last, public)),
-                Kind::Ident if self.text(self.at) == "as" => {
-                    self.at += 1;
-                    let (name, uses) = (self.text(self.at), vec![last]);
-                    self.out.items.push(Item { name, uses, ..Item::default() });
-                }
-                Kind::Ident => {
-                    last = self.text(self.at);
-                    let is_leaf = !self.is_path_separator(self.at + 1);
-                    if public && is_leaf {
-                        self.out.items.push(Item { name: last, ..Item::default() });
-                    }
-                }
-                _ => {}
-            }
         }
     }
 
@@ -426,31 +357,5 @@ impl<'t> Reader<'t, '_> {
         {
             text.split(':').filter(|s| !s.is_empty()).for_each(|name| self.uses(name));
         }
-    }
-
-    /// `#[cfg(test)] mod x { .. }` is passed over.
-    fn attribute(&mut self) {
-        self.out.places_modules |= self.text(self.at + 2) == "path";
-        let expected = ["[", "cfg", "(", "test", ")", "]"];
-        if self.include_tests || expected.iter().enumerate().any(|(i, e)| self.text(self.at + 1 + i) != *e) {
-            return;
-        }
-        let after = self.at + 1 + expected.len();
-        if self.text(after) != "mod" || self.kind(after + 2) != Some(Kind::Open(b'{')) {
-            return;
-        }
-        let mut depth = 0usize;
-        for at in after + 2..self.tokens.len() {
-            match self.kind(at) {
-                Some(Kind::Open(_)) => depth += 1,
-                Some(Kind::Close(_)) => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            if depth == 0 {
-                self.at = at;
-                return;
-            }
-        }
-        self.at = self.tokens.len();
     }
 }

@@ -35,7 +35,7 @@ use rust::eval;
 use rust::index::Index;
 use source::discover::{Missing, Paths, discover};
 use source::read::read;
-use source::select::select;
+use source::select::{could_concern, select};
 use source::{Sources, Unread};
 use systems::SystemMeta;
 
@@ -96,12 +96,14 @@ fn stages(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
     let paths = Paths { cwd: &inputs.cwd, given: &inputs.paths, stdin, exclude: &exclude, threads: inputs.threads };
 
     let discovered = discover(&paths)?;
-    let texts = read(&discovered.files, &|_| true);
+    let texts = read(&discovered.files, &|file| could_concern(file, config.include_tests));
     let selection = select(&texts.files, config.include_tests, inputs.parse_all);
-    let mut facts = extract::extract(&selection.parsed(&texts.files), config);
+    let parsed = selection.parsed(&texts.files);
+    let mut facts = extract::extract(&parsed, config);
     selection.prune(&texts.files, &mut facts);
     let unread = in_order([discovered.unread, texts.unread, std::mem::take(&mut facts.unread)]);
-    let sources: Sources = texts.files.into_iter().chain(config.source.as_deref().cloned()).collect();
+    drop(texts.files);
+    let sources: Sources = parsed.into_iter().chain(config.source.as_deref().cloned()).collect();
     let code = eval::read(&Index::new(&facts.packages, &facts.modules), &facts.packages, &facts.settings);
     let model = graph::link(facts, code, &sources, config);
     let findings = config::apply_levels(rules::check(&model), config, &sources);

@@ -56,6 +56,17 @@ fn nothing_to_lint_is_exit_status_3() {
 }
 
 #[test]
+fn fifty_megabytes_without_a_mark_are_passed_over() {
+    let folder = Folder::new();
+    let line = "colour: [red, green, blue]\n";
+    folder.write("big.yaml", line.repeat(50_000_000 / line.len()));
+    let line = "pub const COLOUR: &str = \"red\";\n";
+    folder.write("big.rs", line.repeat(50_000_000 / line.len()));
+    let output = folder.check();
+    assert_eq!((output.code(), output.unread()), (0, vec![]));
+}
+
+#[test]
 fn fifty_megabytes_with_a_mark_are_read_or_told() {
     let fill = |start: &str, line: &str| format!("{start}{}", line.repeat(50_000_000 / line.len()));
     let kong = all_is_read("text.yaml", fill(&format!("{KONG}x: |\n"), &format!("  {}\n", "a".repeat(5_000))));
@@ -87,6 +98,20 @@ fn utf_16_is_told() {
     unread_is_told("mark.yaml", units(&format!("\u{feff}{KONG}")));
     unread_is_told("no-mark.yaml", units(KONG));
     unread_is_told("a.rs", units(RUST));
+}
+
+#[test]
+fn other_encodings_are_told_only_where_they_could_matter() {
+    let folder = Folder::with("colours.yaml", b"colour: caf\xE9\n");
+    folder.write("colours.rs", b"pub const CAFE: &str = \"caf\xE9\";\n");
+    folder.write(
+        "colours.json",
+        "\u{feff}{\"colour\": 1}".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>(),
+    );
+    assert_eq!(folder.check().unread(), []);
+    folder.write("config.yaml", b"colour: caf\xE9\n");
+    let reason = "not UTF-8: byte 0xE9 in line 1".to_owned();
+    assert_eq!(folder.check().unread(), [("config.yaml".to_owned(), reason)]);
 }
 
 #[test]

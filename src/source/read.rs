@@ -24,8 +24,8 @@ pub struct Texts {
 
 /// Reads every file that has a syntax. A file's number is its place in `found`.
 ///
-/// `concerns` says whether a text could matter at all: a file in another encoding is only reported as unread if so.
-pub fn read(found: &[Found], concerns: &(dyn Fn(&str) -> bool + Sync)) -> Texts {
+/// `concerns` says whether a file could matter at all: one in another encoding is only reported as unread if so.
+pub fn read(found: &[Found], concerns: &(dyn Fn(&SourceFile) -> bool + Sync)) -> Texts {
     let results: Vec<_> = found.par_iter().enumerate().map(|(n, file)| read_one(n, file, concerns)).collect();
     let mut texts = Texts::default();
     for result in results {
@@ -38,7 +38,7 @@ pub fn read(found: &[Found], concerns: &(dyn Fn(&str) -> bool + Sync)) -> Texts 
     texts
 }
 
-fn read_one(n: usize, found: &Found, concerns: &dyn Fn(&str) -> bool) -> Result<Option<SourceFile>, Unread> {
+fn read_one(n: usize, found: &Found, concerns: &dyn Fn(&SourceFile) -> bool) -> Result<Option<SourceFile>, Unread> {
     let Some(syntax) = found.syntax else { return Ok(None) };
     let refuse = |reason: String| Unread { path: found.path.clone(), span: None, reason };
     let bytes = bytes(&found.origin).map_err(|error| refuse(reason(&error)))?;
@@ -46,10 +46,16 @@ fn read_one(n: usize, found: &Found, concerns: &dyn Fn(&str) -> bool) -> Result<
         return Err(refuse(format!("larger than {} MiB", MAX_BYTES >> 20)));
     }
     let id = FileId(u32::try_from(n).unwrap_or(u32::MAX));
+    let file = |text: String| SourceFile { id, path: found.path.clone(), text: text.into() };
     match decode(bytes, syntax) {
-        Ok(text) => Ok(Some(SourceFile { id, path: found.path.clone(), text: text.into() })),
-        Err(foreign) if concerns(&foreign.text) => Err(refuse(foreign.reason)),
-        Err(_) => Ok(None),
+        Ok(text) => Ok(Some(file(text))),
+        Err(Foreign { text, reason }) => {
+            if concerns(&file(text)) {
+                Err(refuse(reason))
+            } else {
+                Ok(None)
+            }
+        }
     }
 }
 
@@ -165,7 +171,7 @@ mod tests {
     }
 
     fn read_all(files: &[Found]) -> Texts {
-        read(files, &|text| text.contains("retries"))
+        read(files, &|file| file.text.contains("retries"))
     }
 
     #[test]

@@ -72,6 +72,11 @@ pub fn select(files: &[SourceFile], include_tests: bool, parse_all: bool) -> Sel
     Selection { concerns, parse_all }
 }
 
+/// Whether a file could concern a run by itself: for one whose text is known only in part.
+pub fn could_concern(file: &SourceFile, include_tests: bool) -> bool {
+    marks::may_be_settings(&file.path) || select(std::slice::from_ref(file), include_tests, false).concerns == [true]
+}
+
 /// Manifests, and units of which a file holds a mark.
 fn mark_settings(files: &[SourceFile], paths: &[&str], concerns: &mut [bool]) {
     let is_rust = |path: &str| Syntax::of_path(path) == Some(Syntax::Rust);

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::model::{
-    Alarm, Attempts, Budget, Conditions, GatewayName, HostRef, IncompleteRecord, Layer, Purge, Queue, QueueName,
-    Setting, Unresolved, Wait,
+    Alarm, Attempts, Budget, ComponentName, Conditions, GatewayName, HostRef, IncompleteRecord, Layer, Purge, Queue,
+    QueueName, Setting, Unresolved, Wait,
 };
 use crate::rust::ir;
 use crate::source::{FileId, Span, Unread};
@@ -85,8 +85,8 @@ impl Facts {
 pub struct ConsumerFact {
     /// The queue.
     pub queue: QueueName,
-    /// The component's name.
-    pub component: String,
+    /// The component.
+    pub component: ComponentName,
 }
 
 /// Something that runs: a Deployment, a StatefulSet, a Job, a Compose service.

@@ -10,8 +10,8 @@ use super::names::lies_in;
 use super::owners::Owners;
 use crate::facts::{ConsumerFact, PackageFact};
 use crate::model::{
-    Alarm, AlarmIx, ComponentIx, ComponentKind, DeadLetter, Hop, LayerIx, Queue, QueueIx, QueueName, QueueRef, Scope,
-    Watch, Which,
+    Alarm, AlarmIx, Attempts, ComponentIx, ComponentKind, ComponentName, DeadLetter, Hop, LayerIx, Queue, QueueIx,
+    QueueName, QueueRef, Scope, Watch, Which,
 };
 use crate::rust::{ir, walk};
 
@@ -116,13 +116,10 @@ pub(super) fn add_layers(
             continue;
         };
         let mut consumers: BTreeSet<ComponentIx> = BTreeSet::new();
-        for name in &components {
-            let known = draft.hosts.all_named(name);
-            consumers.extend(known);
-        }
+        consumers.extend(components.iter().flat_map(|name| named(draft, name)));
         if let Some(queue) = queue {
             let told = consumers_told.iter().filter(|c| same(&names, &c.queue, &queue));
-            consumers.extend(told.flat_map(|c| draft.hosts.all_named(&c.component)));
+            consumers.extend(told.flat_map(|c| named(draft, &c.component)));
             consumers.extend(reading(draft, &queue, &names, queues, &receiving));
         }
         for consumer in consumers {
@@ -135,6 +132,19 @@ pub(super) fn add_layers(
     }
 }
 
+/// The components of a name, where it holds.
+fn named(draft: &Draft<'_>, name: &ComponentName) -> Vec<ComponentIx> {
+    let mut all = draft.hosts.all_named(&name.name);
+    let namespace = |ix: &ComponentIx| draft.hosts.part(*ix).and_then(|p| p.namespace.as_ref());
+    match &name.namespace {
+        Some(wanted) => all.retain(|ix| namespace(ix).is_none_or(|own| own == wanted)),
+        // Of several that live in different places none is meant more than another.
+        None if all.len() > 1 => all.retain(|ix| namespace(ix).is_none()),
+        None => {}
+    }
+    all
+}
+
 /// Whether two references mean one queue.
 fn same(names: &Names, a: &QueueName, b: &QueueName) -> bool {
     let found = |q: &QueueName| names.find(q.service, &q.queue).to_vec();
@@ -145,10 +155,12 @@ fn same(names: &Names, a: &QueueName, b: &QueueName) -> bool {
 /// hops stay as they are, beside the repeated ones.
 fn repeat(draft: &mut Draft<'_>, consumer: ComponentIx, groups: &[Vec<LayerIx>], limit: u64) {
     if !draft.hops.iter().any(|h| h.from == consumer) {
-        // What is repeated too often counts whatever it is.
-        let too_often = |ix: &&LayerIx| {
-            let attempts = draft.layer(**ix).and_then(|l| l.attempts.value());
-            attempts.is_some_and(|a| a.count().is_none_or(|n| n > limit))
+        // What is repeated too often by its count is so whatever it is. Until a message expires is another matter:
+        // that queue lacks a dead-letter destination.
+        let too_often = |ix: &&LayerIx| match draft.layer(**ix).and_then(|l| l.attempts.value()) {
+            Some(Attempts::Count(n)) => *n > limit,
+            Some(Attempts::Unbounded) => true,
+            Some(Attempts::Within { .. }) | None => false,
         };
         let Some(worst) = groups.iter().flatten().find(too_often) else { return };
         let Some((name, opens)) = draft.layer(*worst).map(|l| (l.name.clone(), l.opens)) else { return };

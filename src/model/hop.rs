@@ -40,12 +40,21 @@ pub enum Scope {
         /// The queue, whose other consumers linking finds.
         queue: Option<QueueName>,
         /// Components that the settings name. Empty, and no queue: what takes the message is not in the repository.
-        components: Vec<String>,
+        components: Vec<ComponentName>,
         /// Layers of one group are alternatives: a hop takes one of them.
         group: String,
     },
     /// Code: linking finds the hops by reading it.
     Code,
+}
+
+/// A component, as settings beside it name it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ComponentName {
+    /// The name.
+    pub name: String,
+    /// Where the name holds: its Kubernetes namespace, or the template that declares it.
+    pub namespace: Option<String>,
 }
 
 /// A queue, as its consumers may refer to it.

@@ -8,8 +8,8 @@ mod queue;
 mod setting;
 
 pub use hop::{
-    Answer, Callers, Component, ComponentIx, ComponentKind, GatewayName, Hop, HostRef, LayerIx, LayerUse, MAX_PRODUCT,
-    Path, PathIx, QueueName, Scope,
+    Answer, Callers, Component, ComponentIx, ComponentKind, ComponentName, GatewayName, Hop, HostRef, LayerIx,
+    LayerUse, MAX_PRODUCT, Path, PathIx, QueueName, Scope,
 };
 pub use layer::{Advice, Attempts, Budget, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, Pick, Wait};
 pub use mode::{Mode, ModeSet, STATUSES};

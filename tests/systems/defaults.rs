@@ -360,7 +360,7 @@ const ROWS: &[Row] = &[
         file: "t.yaml",
         text: "{Resources: {M: {Type: 'AWS::Lambda::EventSourceMapping', \
                Properties: {EventSourceArn: 'arn:aws:kinesis:r:1:stream/x', FunctionName: f}}}}",
-        holds: |f| matches!(&only(f).attempts, Setting::Default { value: Attempts::Unbounded, .. }),
+        holds: |f| matches!(&only(f).attempts, Setting::Unknown { .. }) && f.queues[0].dead_letter == DeadLetter::None,
     },
     Row {
         system: "step-functions",

@@ -154,7 +154,10 @@ impl Renderer<'_> {
             }
             Scope::Consumers { queue, components, group } => {
                 let queue = queue.as_ref().map_or(String::new(), |q| format!(" of {} {:?}", q.service, q.queue));
-                format!("repeats consumers{queue} [{}] in group {group:?}", components.join(", "))
+                format!(
+                    "repeats consumers{queue} [{}] in group {group:?}",
+                    components.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ")
+                )
             }
             Scope::Code => "code".to_string(),
         }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::facts::Facts;
 use crate::model::{
-    Advice, Attempts, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, ModeSet, Scope, Setting, Wait,
+    Advice, Attempts, ComponentName, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, ModeSet, Scope,
+    Setting, Wait,
 };
 use crate::syntax::{Entry, Node};
 use crate::systems::objects::{self, Object};
@@ -77,7 +78,10 @@ fn layer(object: &Object<'_>, spec: &Node, ids: &mut Ids) -> Layer {
         component: Some(object.name.to_owned()),
         scope: Scope::Consumers {
             queue: None,
-            components: vec![object.name.to_owned()],
+            components: vec![ComponentName {
+                name: object.name.to_owned(),
+                namespace: object.namespace.map(str::to_owned),
+            }],
             group: format!("{ID}:{}", object.qualified()),
         },
         attempts: count.map_or(Setting::default(Attempts::Count(7), TYPES), runs),

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::facts::Facts;
 use crate::model::{
-    Advice, Attempts, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, Mode, ModeSet, Pick, Scope, Setting,
-    Wait,
+    Advice, Attempts, ComponentName, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, Mode, ModeSet, Pick,
+    Scope, Setting, Wait,
 };
 use crate::source::SourceFile;
 use crate::syntax::{Node, Scalar, Syntax, Value};
@@ -115,6 +115,9 @@ impl Reader<'_, '_> {
             Some(e) => settings::retries(e),
             None => Setting::default(Attempts::Count(4), SPEC),
         };
+        // A function that stands in the same template is meant, where the machine is in one.
+        let alone = self.file.path.contains(".asl.");
+        let namespace = (!alone).then(|| self.file.path.to_string());
         let wait_keys = ["IntervalSeconds", "BackoffRate", "MaxDelaySeconds"];
         Layer {
             id: self.ids.next(format!("{ID}:{machine}:{state}")),
@@ -129,7 +132,7 @@ impl Reader<'_, '_> {
             component: None,
             scope: Scope::Consumers {
                 queue: None,
-                components: function(task).into_iter().collect(),
+                components: function(task).map(|name| ComponentName { name, namespace }).into_iter().collect(),
                 group: ID.to_owned(),
             },
             attempts,

@@ -2,7 +2,7 @@
 
 use super::layers::redelivery;
 use super::template::{Resolved, Resource, Template, number};
-use super::{ID, INVOCATION, STREAMS, events, sqs};
+use super::{ID, INVOCATION, events, sqs};
 use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, Facts};
 use crate::model::{
     Attempts, Confidence, DeadLetter, IncompleteRecord, Queue, QueueName, QueueRef, RecordPart, Scope, Setting,
@@ -61,7 +61,7 @@ pub(super) fn read_serverless(template: &Template<'_>, facts: &mut Facts) {
         let (name, node) = (&*entry.key, &*entry.value);
         facts.components.push(ComponentFact {
             name: name.to_owned(),
-            namespace: None,
+            namespace: Some(template.file.path.to_string()),
             kind: ComponentFactKind::Service,
             hosts: Vec::new(),
             labels: Vec::new(),
@@ -111,7 +111,7 @@ fn component(template: &Template<'_>, resource: &Resource<'_>) -> ComponentFact 
     let build = resource.get(&["CodeUri"]).and_then(Node::as_str);
     ComponentFact {
         name: template.title(resource, "FunctionName"),
-        namespace: None,
+        namespace: Some(template.file.path.to_string()),
         kind: ComponentFactKind::Service,
         hosts: Vec::new(),
         labels: Vec::new(),
@@ -242,7 +242,7 @@ impl<'a> Function<'a> {
         };
         let scope = Scope::Consumers {
             queue: None,
-            components: vec![self.component.clone()],
+            components: vec![template.component(self.component.clone())],
             group: format!("{ID}:invocation"),
         };
         let id = format!("{ID}:invocation:{}", self.component);
@@ -304,7 +304,7 @@ fn source_of(template: &Template<'_>, source: &Source<'_>, facts: &mut Facts) {
             let Some(queue) = template.target(arn) else { return };
             facts.consumers.extend(source.function.clone().map(|component| crate::facts::ConsumerFact {
                 queue: QueueName { service: sqs::SERVICE, queue },
-                component,
+                component: template.component(component),
             }));
         }
         Some(Kind::Stream) => stream(template, source, facts),
@@ -382,11 +382,11 @@ fn stream(template: &Template<'_>, source: &Source<'_>, facts: &mut Facts) {
     }
     let attempts = match (count, age) {
         (Some(e), _) => number(&e.value).map(|n| Attempts::Count(n.max(0.0) as u64 + 1)),
-        (None, Some(e)) => Setting::unknown("bounded by the age of the record", Some(e.value.span)),
-        (None, None) => Setting::default(Attempts::Unbounded, STREAMS),
+        (None, Some(e)) => Setting::unknown("as often as fits into the age of a record", Some(e.value.span)),
+        (None, None) => Setting::unknown("as often as fits until the record expires from the stream", None),
     };
     let group = format!("{ID}:stream:{}", source.name);
-    let components = source.function.clone().into_iter().collect();
+    let components = source.function.clone().map(|name| template.component(name)).into_iter().collect();
     let scope = Scope::Consumers { queue: None, components, group: group.clone() };
     let mut layer = redelivery(group, source.name.clone(), source.opens, attempts, scope);
     layer.asked_for = true;

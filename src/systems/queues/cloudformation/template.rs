@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{DeadLetter, QueueRef, Setting};
+use crate::model::{ComponentName, DeadLetter, QueueRef, Setting};
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node, Value};
 
@@ -194,6 +194,11 @@ impl<'a> Template<'a> {
             }
             Resolved::Unknown => None,
         }
+    }
+
+    /// A function of this template.
+    pub(super) fn component(&self, name: String) -> ComponentName {
+        ComponentName { name, namespace: Some(self.file.path.to_string()) }
     }
 
     /// Where a setting sends what is given up; without the setting, nowhere.

@@ -67,7 +67,7 @@ macro_rules! fixtures {
     )* };
 }
 
-fixtures! { kong envoy istio resilience4j kubernetes compose cloudformation step_functions prometheus kubernetes_jobs kafka_connect }
+fixtures! { kong envoy istio resilience4j kubernetes compose cloudformation step_functions prometheus kubernetes_jobs kafka_connect rabbitmq }
 
 #[test]
 fn every_system_has_a_fixture_and_marks_that_its_fixture_holds() {

@@ -168,6 +168,7 @@ pub fn all() -> &'static [&'static dyn System] {
         &jobs::step_functions::StepFunctions,
         &jobs::kubernetes_jobs::KubernetesJobs,
         &queues::kafka_connect::KafkaConnect,
+        &queues::rabbitmq::RabbitMq,
         &alerts::prometheus::Prometheus,
         &sql::Sql,
         &deploy::kubernetes::Kubernetes,

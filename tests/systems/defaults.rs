@@ -458,6 +458,27 @@ const ROWS: &[Row] = &[
         text: r#"{"name": "a", "config": {"connector.class": "FileSinkConnector", "topics": "t", "errors.deadletterqueue.topic.name": "d"}}"#,
         holds: |f| f.incomplete_records.len() == 1,
     },
+    Row {
+        system: "rabbitmq",
+        what: "delivery limit of a quorum queue absent, 4.0 and newer",
+        file: "d.json",
+        text: r#"{"rabbitmq_version": "4.0.1", "queues": [{"name": "a", "arguments": {"x-queue-type": "quorum"}}]}"#,
+        holds: |f| default_count(f, 21) && only(f).wait.nominal(0) == Some(Duration::ZERO),
+    },
+    Row {
+        system: "rabbitmq",
+        what: "delivery limit of a quorum queue absent, before 4.0",
+        file: "d.json",
+        text: r#"{"rabbitmq_version": "3.13.7", "queues": [{"name": "a", "arguments": {"x-queue-type": "quorum"}}]}"#,
+        holds: |f| matches!(&only(f).attempts, Setting::Default { value: Attempts::Unbounded, .. }),
+    },
+    Row {
+        system: "rabbitmq",
+        what: "dead-letter exchange absent",
+        file: "d.json",
+        text: r#"{"rabbitmq_version": "4.0.1", "queues": [{"name": "a", "arguments": {"x-queue-type": "quorum"}}]}"#,
+        holds: |f| f.queues[0].dead_letter == DeadLetter::None,
+    },
 ];
 
 const KONG: &str = "{_format_version: '3.0', services: [{name: a, url: 'http://a'}]}";

@@ -2,3 +2,4 @@
 
 pub mod cloudformation;
 pub mod kafka_connect;
+pub mod rabbitmq;

@@ -1,5 +1,13 @@
 //! Rust that nests without end: refused or lowered, never a crash, on the stack that a test thread has.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::string_slice,
+    reason = "a test fails by panicking"
+)]
+
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -1,5 +1,13 @@
 //! The Rust code in the fixtures is real: it compiles.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::string_slice,
+    reason = "a test fails by panicking"
+)]
+
 use std::path::Path;
 use std::process::{Command, Output};
 

@@ -1,5 +1,13 @@
 //! Names across files: which function, constant or type a path means.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::string_slice,
+    reason = "a test fails by panicking"
+)]
+
 use std::sync::Arc;
 
 use retrylint::facts::{Dependency, PackageFact};
@@ -12,7 +20,10 @@ struct Repository {
     modules: Vec<ir::Module>,
 }
 
-fn repository(packages: &[(&str, &str, &[(&str, &str)])], files: &[(&str, &str)]) -> Repository {
+/// Name, folder, and the dependencies: alias and package.
+type Package<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+
+fn repository(packages: &[Package<'_>], files: &[(&str, &str)]) -> Repository {
     let packages = packages
         .iter()
         .map(|(name, folder, dependencies)| PackageFact {

@@ -1,5 +1,13 @@
 //! The demonstration: what is wrong with the shop, and that the shop put right is clean.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::string_slice,
+    reason = "a test fails by panicking"
+)]
+
 mod support;
 
 use std::collections::BTreeSet;

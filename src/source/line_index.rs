@@ -112,9 +112,10 @@ mod tests {
     #[test]
     fn columns_of_very_long_lines_are_the_number_of_characters() {
         for unit in ["ab", "é", "재a"] {
-            let text = format!("first\n{}", unit.repeat(3 * STEP));
+            let line = unit.repeat(3 * STEP);
+            let text = format!("first\n{line}");
             let index = LineIndex::new(&text);
-            for (column, (byte, _)) in text["first\n".len()..].char_indices().enumerate().step_by(97) {
+            for (column, (byte, _)) in line.char_indices().enumerate().step_by(97) {
                 let position = index.position(&text, ("first\n".len() + byte) as u32);
                 assert_eq!(position, Position { line: 2, column: column as u32 + 1 });
             }

@@ -1,5 +1,7 @@
 //! What one unit says, before anything is linked. Plain data: Send, no syntax tree, what a test of one file asserts.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::{
@@ -12,6 +14,8 @@ use crate::source::{FileId, Span, Unread};
 /// The facts of one unit, or of all units together.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
+    /// The paths of all files, as shown, for what is joined by where it lies. Empty in the facts of one unit.
+    pub paths: BTreeMap<FileId, Arc<str>>,
     /// Layers that settings declare.
     pub layers: Vec<Layer>,
     /// Deployments, Compose services, gateways.
@@ -57,6 +61,7 @@ pub struct Facts {
 impl Facts {
     /// Adds the facts of another unit. Call it in the order of the units: the result is then the same for every thread count.
     pub fn append(&mut self, mut other: Facts) {
+        self.paths.append(&mut other.paths);
         self.layers.append(&mut other.layers);
         self.components.append(&mut other.components);
         self.services.append(&mut other.services);

@@ -256,3 +256,55 @@ fn strict_makes_what_is_unread_fail() {
     assert_eq!(folder.retrylint(&["check", "--strict"]).code(), 1);
     assert_eq!(folder.retrylint(&["check"]).code(), 0);
 }
+
+#[test]
+fn services_that_stand_for_each_other_end() {
+    let service = |name: &str, other: &str| {
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {{type: ExternalName, externalName: {other}}}\n---\n"
+        )
+    };
+    let mut text = String::new();
+    for _ in 0..8 {
+        text += &(service("a", "b") + &service("b", "c") + &service("c", "a"));
+    }
+    text += "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: a}\nspec:\n  hosts: [a]\n  http:\n  \
+             - route: [{destination: {host: a}}]\n    retries: {attempts: 2, retryOn: \"503\"}\n";
+    assert_eq!(layers(&all_is_read("services.yaml", text)).len(), 1);
+}
+
+#[test]
+fn very_many_objects_are_linked() {
+    let mut kong = "_format_version: \"3.0\"\nservices:\n".to_owned();
+    let mut mesh = String::new();
+    for n in 0..4_000 {
+        kong += &format!("- {{name: s{n}, host: h{n}, retries: 3}}\n");
+        mesh += &format!(
+            "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {{name: m{n}}}\nspec:\n  hosts: [h{n}]\n  \
+             http:\n  - route: [{{destination: {{host: h{n}}}}}]\n    retries: {{attempts: 1, retryOn: reset}}\n---\n"
+        );
+    }
+    let output = Folder::with("kong.yaml", kong).write("mesh.yaml", mesh).check();
+    assert_eq!(output.json()["layers"].as_array().unwrap().len(), 8_000);
+}
+
+#[test]
+fn environments_side_by_side_keep_their_own_hosts() {
+    let folder = Folder::new();
+    for environment in ["prod", "staging"] {
+        let clusters = format!(
+            "resources:\n- \"@type\": type.googleapis.com/envoy.config.cluster.v3.Cluster\n  name: orders\n  load_assignment:\n    \
+             endpoints: [{{lb_endpoints: [{{endpoint: {{address: {{socket_address: {{address: orders.{environment}.example, \
+             port_value: 80}}}}}}}}]}}]\n"
+        );
+        let routes = "resources:\n- \"@type\": type.googleapis.com/envoy.config.route.v3.RouteConfiguration\n  name: edge\n  \
+                      virtual_hosts:\n  - name: shop\n    domains: [\"*\"]\n    routes:\n    - match: {prefix: /}\n      route: \
+                      {cluster: orders, retry_policy: {retry_on: 5xx, num_retries: 20}}\n";
+        folder.write(&format!("envs/{environment}/cds.yaml"), clusters);
+        folder.write(&format!("envs/{environment}/rds.yaml"), routes);
+    }
+    let json = folder.check().json();
+    let mut targets: Vec<String> = json["layers"].as_array().unwrap().iter().map(|l| l["target"].to_string()).collect();
+    targets.sort();
+    assert_eq!(targets, ["\"orders.prod.example\"", "\"orders.staging.example\""]);
+}

@@ -18,14 +18,14 @@ const MAX_RUST_BYTES: usize = 8 << 20;
 
 /// The facts of all files, in their order, joined by each system.
 pub fn extract(files: &[SourceFile], config: &Config) -> Facts {
-    let paths: Vec<&str> = files.iter().map(|file| &*file.path).collect();
-    let units = systems::units(&paths);
+    let units = systems::units(&files.iter().map(|file| &*file.path).collect::<Vec<_>>());
     let of_units: Vec<Facts> = units
         .par_iter()
         .map(|unit| unit.iter().filter_map(|&n| files.get(n)).collect::<Vec<_>>())
         .map(|unit| extract_unit(&unit, config))
         .collect();
-    let mut facts = Facts::default();
+    let paths = files.iter().map(|file| (file.id, file.path.clone())).collect();
+    let mut facts = Facts { paths, ..Facts::default() };
     for unit in of_units {
         facts.append(unit);
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::draft::Draft;
+use super::hops::Ends;
 use super::hosts::Part;
 use super::owners::Owners;
 use crate::model::{ComponentIx, ComponentKind, LayerIx, LayerKind, Scope};
@@ -42,7 +43,7 @@ pub(super) fn add_layers(draft: &mut Draft<'_>, owners: &Owners) {
             let hop = draft.new_hop(owner, target, place);
             draft.add_hop(hop);
         }
-        draft.put_on(&groups, |h| h.from == owner && h.to == target);
+        draft.put_on(&groups, Ends::Between(owner, target), |_, _| true);
     }
 }
 
@@ -63,12 +64,12 @@ fn owners_of(draft: &mut Draft<'_>, owners: &Owners, ix: LayerIx) -> Vec<Compone
 /// A redelivery or a rerun repeats whatever its component does.
 fn repeat_all(draft: &mut Draft<'_>, ix: LayerIx, owners: &[ComponentIx]) {
     for owner in owners {
-        if !draft.hops.iter().any(|h| h.from == *owner) {
+        if !draft.hops.any(Ends::From(*owner)) {
             let Some((name, opens)) = draft.layer(ix).map(|l| (l.name.clone(), l.opens)) else { continue };
             let to = draft.unknown_target(&name, opens, "nothing shows what its component calls".to_owned());
             let hop = draft.new_hop(*owner, to, Some(opens));
             draft.add_hop(hop);
         }
-        draft.put_on(&[vec![ix]], |h| h.from == *owner);
+        draft.put_on(&[vec![ix]], Ends::From(*owner), |_, _| true);
     }
 }

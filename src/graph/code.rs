@@ -157,8 +157,9 @@ fn expanded(value: &str, part: &Part) -> String {
             rest = after;
             continue;
         };
-        let (name, default) = inside.split_once(':').map_or((inside, None), |(n, d)| (n, Some(d)));
-        let default = default.map(|d| d.strip_prefix('-').unwrap_or(d)).filter(|d| !d.starts_with('?'));
+        let end = inside.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(inside.len());
+        let (name, operator) = inside.split_at_checked(end).unwrap_or((inside, ""));
+        let default = operator.strip_prefix(":-").or_else(|| operator.strip_prefix('-'));
         let known = part.values(name).map(|e| e.value.as_str()).find(|v| !v.contains('$'));
         out.push_str(known.or(default).unwrap_or("{}"));
         rest = behind;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::hops::{Ends, Hops};
 use super::hosts::{Hosts, Part};
 use super::products::Product;
 use crate::model::{ComponentIx, ComponentKind, Hop, Layer, LayerIx, LayerKind, LayerUse, ModeSet, Scope, Unresolved};
@@ -16,7 +17,7 @@ pub(super) struct Draft<'a> {
     pub(super) hosts: Hosts,
     pub(super) sources: &'a Sources,
     pub(super) layers: Vec<Layer>,
-    pub(super) hops: Vec<Hop>,
+    pub(super) hops: Hops,
     pub(super) unresolved: Vec<Unresolved>,
 }
 
@@ -38,21 +39,17 @@ impl Draft<'_> {
 
     /// Adds a hop, once.
     pub(super) fn add_hop(&mut self, hop: Hop) {
-        let key = |h: &Hop| (h.from, h.to, h.on_request, h.grpc);
-        let same = |h: &&Hop| key(h) == key(&hop) && h.layers == hop.layers && h.answers == hop.answers;
-        if !self.hops.iter().any(|h| same(&h)) {
-            self.hops.push(hop);
-        }
+        self.hops.add(hop);
     }
 
     /// Whether there is a hop.
     pub(super) fn has_hop(&self, from: ComponentIx, to: ComponentIx) -> bool {
-        self.hops.iter().any(|h| h.from == from && h.to == to)
+        self.hops.any(Ends::Between(from, to))
     }
 
     /// Marks the hops between two components as gRPC.
     pub(super) fn mark_grpc(&mut self, from: ComponentIx, to: ComponentIx, grpc: bool) {
-        self.hops.iter_mut().filter(|h| h.from == from && h.to == to).for_each(|h| h.grpc |= grpc);
+        self.hops.change(Ends::Between(from, to), |h| h.grpc |= grpc);
     }
 
     /// Layers of settings as they work on a hop.
@@ -73,18 +70,22 @@ impl Draft<'_> {
             .unwrap_or_else(|| self.hosts.add(Part::new(&name, ComponentKind::Host, Some(span))))
     }
 
-    /// Puts layers on all hops that `test` picks. Each group holds alternatives: a hop takes one of each group, and
-    /// there is one hop for each choice.
-    pub(super) fn put_on(&mut self, groups: &[Vec<LayerIx>], test: impl Fn(&Hop) -> bool) {
+    /// Puts layers on the hops with these ends that `test` picks. Each group holds alternatives: a hop takes one of
+    /// each group, and there is one hop for each choice.
+    pub(super) fn put_on(&mut self, groups: &[Vec<LayerIx>], ends: Ends, test: impl Fn(&Self, &Hop) -> bool) {
         let choices = self.choices(groups);
-        let (picked, mut hops): (Vec<Hop>, Vec<Hop>) = std::mem::take(&mut self.hops).into_iter().partition(test);
-        for hop in picked {
-            for choice in &choices {
+        let mut hops = std::mem::take(&mut self.hops);
+        hops.replace(ends, |hop| {
+            if !test(self, &hop) {
+                return vec![hop];
+            }
+            let with = |choice: &Vec<LayerIx>| {
                 let mut hop = hop.clone();
                 choice.iter().for_each(|layer| self.insert(&mut hop, *layer));
-                hops.push(hop);
-            }
-        }
+                hop
+            };
+            choices.iter().map(with).collect()
+        });
         self.hops = hops;
     }
 
@@ -144,7 +145,7 @@ impl Draft<'_> {
             }
         }
         self.layers = kept.iter().filter_map(|ix| self.layer(*ix).cloned()).collect();
-        for hop in &mut self.hops {
+        for hop in self.hops.iter_mut() {
             hop.layers = std::mem::take(&mut hop.layers)
                 .into_iter()
                 .filter_map(|l| Some(LayerUse { layer: new.get(l.layer.0 as usize).copied().flatten()?, ..l }))

@@ -1,6 +1,6 @@
 //! Who is who: the components of the model, and the host names that lead to them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::{ServiceName, spelled};
 use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, ServiceFact};
@@ -9,6 +9,9 @@ use crate::source::Span;
 
 /// How many names may stand for one another in a row.
 const MAX_ALIASES: usize = 16;
+
+/// A name that was followed, with the namespace in which it was looked up.
+type Asked = (String, Option<String>);
 
 /// A component in the making.
 #[derive(Debug, Clone)]
@@ -170,7 +173,7 @@ impl Hosts {
 
     /// The components behind a host; one that nobody knows becomes a leaf.
     pub(super) fn resolve(&mut self, host: &HostRef) -> Found {
-        let found = self.find(&host.name, host.namespace.as_deref(), MAX_ALIASES);
+        let found = self.find(&host.name, host.namespace.as_deref(), &mut BTreeSet::new());
         if !found.components.is_empty() {
             return found;
         }
@@ -198,10 +201,11 @@ impl Hosts {
         Some(further.unwrap_or(target))
     }
 
-    fn find(&self, host: &str, namespace: Option<&str>, depth: usize) -> Found {
+    /// `asked`: the names on the way here, each followed once, so that Services that stand for each other end.
+    fn find(&self, host: &str, namespace: Option<&str>, asked: &mut BTreeSet<Asked>) -> Found {
         let services = self.service(host, namespace);
         let grpc = services.iter().any(|s| s.grpc);
-        let mut components: Vec<ComponentIx> = services.iter().flat_map(|s| self.behind(s, depth)).collect();
+        let mut components: Vec<ComponentIx> = services.iter().flat_map(|s| self.behind(s, asked)).collect();
         if components.is_empty() {
             let literally = |p: &Part| p.hosts.iter().any(|h| h == host);
             components = self.nearest(self.called(host), namespace, literally);
@@ -234,12 +238,13 @@ impl Hosts {
     }
 
     /// The components whose labels a Service selects.
-    fn behind(&self, service: &ServiceFact, depth: usize) -> Vec<ComponentIx> {
+    fn behind(&self, service: &ServiceFact, asked: &mut BTreeSet<Asked>) -> Vec<ComponentIx> {
         let namespace = service.namespace.as_deref();
         if let Some(external) = &service.external {
             let target = external.trim_end_matches('.').to_lowercase();
-            let known = depth > 0 && target != service.name;
-            return if known { self.find(&target, namespace, depth - 1).components } else { Vec::new() };
+            let asked_now = (target.clone(), service.namespace.clone());
+            let new = target != service.name && asked.len() < MAX_ALIASES && asked.insert(asked_now);
+            return if new { self.find(&target, namespace, asked).components } else { Vec::new() };
         }
         let all = |labels: &Vec<(String, String)>| service.selector.iter().all(|pair| labels.contains(pair));
         let Some(first) = service.selector.first() else { return Vec::new() };

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::Draft;
 use super::gateways::Gateways;
+use super::hops::Ends;
 use super::hosts::Part;
 use super::names::ServiceName;
-use crate::model::{Callers, ComponentIx, ComponentKind, Hop, HostRef, LayerIx, Scope};
+use crate::model::{Callers, ComponentIx, ComponentKind, HostRef, LayerIx, LayerUse, Scope};
 
 /// Puts the policies of all meshes on their hops.
 pub(super) fn add_layers(draft: &mut Draft<'_>, gateways: &Gateways) {
@@ -14,8 +15,7 @@ pub(super) fn add_layers(draft: &mut Draft<'_>, gateways: &Gateways) {
     add_callers(draft, &policies);
     for (to, by_system) in group(draft, &policies) {
         let groups: Vec<Vec<LayerIx>> = by_system.into_values().collect();
-        let reached = sidecar_hops(draft, to);
-        draft.put_on(&groups, |h| reached(h));
+        draft.put_on(&groups, Ends::To(to), |draft, h| draft.in_mesh(h.from));
     }
     add_defaults(draft, gateways);
 }
@@ -50,18 +50,12 @@ fn group(draft: &mut Draft<'_>, policies: &[Policy]) -> BTreeMap<ComponentIx, BT
     groups
 }
 
-/// Picks the hops to a component that go through a sidecar.
-fn sidecar_hops(draft: &Draft<'_>, to: ComponentIx) -> impl Fn(&Hop) -> bool + use<> {
-    let outside: Vec<ComponentIx> = draft.hosts.iter().map(|(ix, _)| ix).filter(|ix| !draft.in_mesh(*ix)).collect();
-    move |hop: &Hop| hop.to == to && !outside.contains(&hop.from)
-}
-
 /// A policy for hosts that nobody in the repository calls is there for callers elsewhere.
 fn add_callers(draft: &mut Draft<'_>, policies: &[Policy]) {
     for (_, _, hosts) in policies.iter().filter(|(_, from, _)| from.mesh) {
         let mut targets: BTreeSet<ComponentIx> =
             hosts.iter().flat_map(|host| draft.hosts.resolve(host).components).collect();
-        if draft.hops.iter().any(|h| targets.contains(&h.to)) {
+        if targets.iter().any(|to| draft.hops.any(Ends::To(*to))) {
             continue;
         }
         for host in hosts {
@@ -106,12 +100,10 @@ fn add_defaults(draft: &mut Draft<'_>, gateways: &Gateways) {
                         draft.add_hop(hop);
                     }
                 }
-                let of_system: Vec<LayerIx> =
-                    draft.layer_ixs().filter(|l| draft.layer(*l).is_some_and(|l| l.system == system)).collect();
-                let sidecar = sidecar_hops(draft, to);
-                draft.put_on(&[vec![ix]], |h| {
-                    let called = if named.contains(&h.from) { h.to == to } else { from.mesh && sidecar(h) };
-                    called && !h.layers.iter().any(|l| of_system.contains(&l.layer))
+                draft.put_on(&[vec![ix]], Ends::To(to), |draft, h| {
+                    let called = named.contains(&h.from) || (from.mesh && draft.in_mesh(h.from));
+                    let of_system = |l: &LayerUse| draft.layer(l.layer).is_some_and(|l| l.system == system);
+                    called && !h.layers.iter().any(of_system)
                 });
             }
         }

@@ -11,6 +11,7 @@ mod code;
 mod cycles;
 mod draft;
 mod gateways;
+mod hops;
 mod hosts;
 mod mesh;
 mod modes;
@@ -21,7 +22,7 @@ mod products;
 mod queues;
 mod search;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
 use crate::facts::Facts;
@@ -38,7 +39,8 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
     let Facts { layers, components, services, routes, packages, modules, purges, unresolved, .. } = facts;
     let (mut queues, alarms, incomplete_records) = (facts.queues, facts.alarms, facts.incomplete_records);
     queues::join(&mut queues, &alarms);
-    let mut draft = Draft { hosts: Hosts::new(components, services), sources, layers, hops: Vec::new(), unresolved };
+    let mut draft =
+        Draft { hosts: Hosts::new(components, services), sources, layers, hops: hops::Hops::default(), unresolved };
     let first_of_code = draft.layers.len() as u32;
     draft.layers.extend(reading.layers.iter().cloned());
     draft.unresolved.extend(reading.unresolved.iter().cloned());
@@ -102,11 +104,12 @@ fn add_configured_calls(draft: &mut Draft<'_>, config: &Config) {
 
 fn finish(mut draft: Draft<'_>, owners: &Owners, model: &mut Model) {
     fill_in_components(&mut draft, owners);
-    draft.hops.sort_by(|a, b| {
-        let layers = |h: &crate::model::Hop| h.layers.iter().map(|l| (l.layer, l.modes)).collect::<Vec<_>>();
-        (a.from, a.to, a.place, layers(a)).cmp(&(b.from, b.to, b.place, layers(b)))
-    });
     let Draft { hosts, layers, hops, mut unresolved, .. } = draft;
+    let mut hops = hops.into_vec();
+    hops.sort_by_cached_key(|h| {
+        let layers: Vec<_> = h.layers.iter().map(|l| (l.layer, l.modes)).collect();
+        (h.from, h.to, h.place, layers)
+    });
     model.components = hosts.into_components();
     model.layers = layers;
     model.hops = hops;
@@ -121,12 +124,15 @@ fn finish(mut draft: Draft<'_>, owners: &Owners, model: &mut Model) {
 
 /// A layer that names no component has that of its hops, if it is one.
 fn fill_in_components(draft: &mut Draft<'_>, owners: &Owners) {
+    let mut callers: BTreeMap<LayerIx, BTreeSet<ComponentIx>> = BTreeMap::new();
+    for hop in draft.hops.iter() {
+        hop.layers.iter().for_each(|l| _ = callers.entry(l.layer).or_default().insert(hop.from));
+    }
     for ix in draft.layer_ixs() {
         if draft.layer(ix).is_none_or(|l| l.component.is_some()) {
             continue;
         }
-        let hops = draft.hops.iter().filter(|h| h.layers.iter().any(|l| l.layer == ix));
-        let mut from: BTreeSet<ComponentIx> = hops.map(|h| h.from).collect();
+        let mut from = callers.remove(&ix).unwrap_or_default();
         if from.is_empty() && draft.layer(ix).is_some_and(|l| l.scope == crate::model::Scope::Code) {
             from.extend(owner_of_code(draft, owners, ix));
         }

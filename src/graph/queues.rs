@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use regex::Regex;
 
 use super::draft::Draft;
+use super::hops::Ends;
 use super::hosts::Part;
 use super::names::lies_in;
 use super::owners::Owners;
@@ -154,7 +155,7 @@ fn same(names: &Names, a: &QueueName, b: &QueueName) -> bool {
 /// Repeats whatever a component does of itself or with a message. What a request makes it do is not repeated, so those
 /// hops stay as they are, beside the repeated ones.
 fn repeat(draft: &mut Draft<'_>, consumer: ComponentIx, groups: &[Vec<LayerIx>], limit: u64) {
-    if !draft.hops.iter().any(|h| h.from == consumer) {
+    if !draft.hops.any(Ends::From(consumer)) {
         // What is repeated too often by its count is so whatever it is. Until a message expires is another matter:
         // that queue lacks a dead-letter destination.
         let too_often = |ix: &&LayerIx| match draft.layer(**ix).and_then(|l| l.attempts.value()) {
@@ -168,11 +169,11 @@ fn repeat(draft: &mut Draft<'_>, consumer: ComponentIx, groups: &[Vec<LayerIx>],
         let hop = draft.new_hop(consumer, to, Some(opens));
         draft.add_hop(Hop { on_request: false, ..hop });
     }
-    let of_requests: Vec<Hop> = draft.hops.iter().filter(|h| h.from == consumer && h.on_request).cloned().collect();
-    let called = draft.hops.iter().any(|h| h.to == consumer);
-    draft.put_on(groups, |h| h.from == consumer);
+    let of_requests: Vec<Hop> = draft.hops.with(Ends::From(consumer)).filter(|h| h.on_request).cloned().collect();
+    let called = draft.hops.any(Ends::To(consumer));
+    draft.put_on(groups, Ends::From(consumer), |_, _| true);
     if called {
-        draft.hops.iter_mut().filter(|h| h.from == consumer).for_each(|h| h.on_request = false);
+        draft.hops.change(Ends::From(consumer), |h| h.on_request = false);
         of_requests.into_iter().for_each(|h| draft.add_hop(h));
     }
 }

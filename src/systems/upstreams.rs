@@ -1,6 +1,7 @@
 //! Names that one file of a system gives to groups of hosts, and another uses.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::settings;
 use crate::facts::{Facts, UpstreamFact};
@@ -12,7 +13,7 @@ use crate::source::FileId;
 pub(super) fn resolve(facts: &mut Facts, system: &'static str) {
     let (mine, rest) = std::mem::take(&mut facts.upstreams).into_iter().partition(|u| u.system == system);
     facts.upstreams = rest;
-    let mine = Upstreams::new(mine);
+    let mine = Upstreams::new(mine, &facts.paths);
     for layer in facts.layers.iter_mut().filter(|l| l.system == system) {
         let Scope::Hops { to, .. } = &mut layer.scope else { continue };
         if layer.budget.is_none() {
@@ -28,8 +29,8 @@ pub(super) fn resolve(facts: &mut Facts, system: &'static str) {
 }
 
 /// Upstreams, and where each is found: under its own name and under the one with its namespace.
-#[derive(Default)]
-struct Upstreams {
+struct Upstreams<'p> {
+    paths: &'p BTreeMap<FileId, Arc<str>>,
     all: Vec<UpstreamFact>,
     index: BTreeMap<String, BTreeSet<usize>>,
 }
@@ -37,9 +38,9 @@ struct Upstreams {
 /// More hosts behind one name are alternatives that add nothing to a product, and a name can be used very often.
 const MAX_HOSTS: usize = 16;
 
-impl Upstreams {
-    fn new(facts: Vec<UpstreamFact>) -> Self {
-        let mut out = Self::default();
+impl<'p> Upstreams<'p> {
+    fn new(facts: Vec<UpstreamFact>, paths: &'p BTreeMap<FileId, Arc<str>>) -> Self {
+        let mut out = Self { paths, all: Vec::new(), index: BTreeMap::new() };
         let mut known: BTreeMap<(FileId, String, Option<String>), usize> = BTreeMap::new();
         for mut fact in facts {
             fact.to.truncate(MAX_HOSTS);
@@ -63,16 +64,30 @@ impl Upstreams {
         out
     }
 
-    /// The upstreams that a name means: those of its own file, else those of the nearest file that has the name.
-    /// Files are numbered in the order of their paths, so the nearest is in the same folder if any is.
+    /// The upstreams that a name means: those of its own file, else those of the nearest folder that has the name
+    /// (the environments of one repository name theirs alike).
     fn of(&self, host: &HostRef) -> Vec<&UpstreamFact> {
         let keys = [host.name.clone(), qualified(&host.name, host.namespace.as_deref())];
         let found: BTreeSet<usize> = keys.iter().filter_map(|key| self.index.get(key)).flatten().copied().collect();
         let named: Vec<&UpstreamFact> =
             found.iter().filter_map(|&i| self.all.get(i)).filter(|u| same(u, host)).collect();
-        let distance = |u: &&UpstreamFact| u.span.file.0.abs_diff(host.span.file.0);
+        let distance = |u: &&UpstreamFact| self.distance(u.span.file, host.span.file);
         let nearest = named.iter().map(distance).min();
         named.into_iter().filter(|u| Some(distance(u)) == nearest).collect()
+    }
+
+    /// How many steps lead from the folder of one file to that of another; `None`, the nearest, within one file.
+    fn distance(&self, a: FileId, b: FileId) -> Option<usize> {
+        if a == b {
+            return None;
+        }
+        let folders = |file: FileId| -> Vec<&str> {
+            let path = self.paths.get(&file).map_or("", |path| path);
+            path.rsplit_once('/').map_or(Vec::new(), |(folder, _)| folder.split('/').collect())
+        };
+        let (a, b) = (folders(a), folders(b));
+        let common = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+        Some(a.len() + b.len() - 2 * common)
     }
 
     fn hosts(&self, names: &[HostRef]) -> Vec<HostRef> {

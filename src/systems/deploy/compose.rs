@@ -173,6 +173,14 @@ fn image(text: &str) -> String {
     interpolate(text).unwrap_or_else(|| text.to_string())
 }
 
+/// The default of what stands between the braces: `NAME:-default`, `NAME-default`. `NAME:?message` and
+/// `NAME:+instead` have none.
+fn default_of(inner: &str) -> Option<&str> {
+    let end = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
+    let operator = inner.get(end..)?;
+    operator.strip_prefix(":-").or_else(|| operator.strip_prefix('-'))
+}
+
 /// Puts the defaults of `${NAME:-default}` and `${NAME-default}` in. `None` where a variable without one decides the
 /// scheme or the host; behind them it stays as it is written.
 fn interpolate(text: &str) -> Option<String> {
@@ -187,9 +195,8 @@ fn interpolate(text: &str) -> Option<String> {
             continue;
         }
         let inner = after.strip_prefix('{').and_then(|inner| inner.split_once('}'));
-        let default = inner.and_then(|(inner, _)| inner.split_once(":-").or_else(|| inner.split_once('-')));
-        match (default, inner) {
-            (Some((_, default)), Some((_, next))) => {
+        match (inner.and_then(|(inner, _)| default_of(inner)), inner) {
+            (Some(default), Some((_, next))) => {
                 out.push_str(default);
                 rest = next;
             }
@@ -212,6 +219,11 @@ mod tests {
             ("http://orders:8080", Some("http://orders:8080")),
             ("${URL:-http://orders:8080}/v1", Some("http://orders:8080/v1")),
             ("http://${HOST-orders}:${PORT:-80}", Some("http://orders:80")),
+            ("http://${HOST:?set-host}:8080", None),
+            ("http://${HOST?set-host}:8080", None),
+            ("http://${HOST:+other-host}:8080", None),
+            ("${TOKEN:?must-be-set}", None),
+            ("http://${HOST:-my-orders}:8080", Some("http://my-orders:8080")),
             ("http://orders:${PORT}", Some("http://orders:${PORT}")),
             ("http://${HOST}:80", None),
             ("$TOKEN", None),

@@ -27,6 +27,7 @@ pub(super) fn read(key: &Entry, overall: Option<&Setting<Duration>>, before_1_24
     let node = &*key.value;
     let per_try = node.get("perTryTimeout").and_then(|n| settings::limit(n, duration::proto));
     let per_try = effective(per_try, overall);
+    let has_limit = per_try.is_some();
     let (attempts, reading, place) = match node.entry("attempts").filter(|e| !e.value.is_null()) {
         Some(count) => (settings::retries(count), settings::quote(count), count.value.span),
         None => {
@@ -35,14 +36,23 @@ pub(super) fn read(key: &Entry, overall: Option<&Setting<Duration>>, before_1_24
         }
     };
     let (wait, wait_place) = wait(node.entry("backoff"));
-    let conditions = match node.get("retryOn").filter(|n| !n.as_str().unwrap_or_default().trim().is_empty()) {
+    let policy = |conditions| Policy { attempts, reading, place, wait, wait_place, conditions, per_try };
+    match node.entry("retryOn").filter(|e| !e.value.as_str().unwrap_or_default().trim().is_empty()) {
         Some(words) => {
-            let around = Around { timeouts: per_try.is_some(), headers: false, numbers: true };
-            retry_on::read(&settings::list(words), &[], around).conditions
+            let around = Around { timeouts: has_limit, headers: false, numbers: true };
+            let on = retry_on::read(&settings::list(&words.value), &[], around);
+            let policy = policy(on.conditions);
+            if on.known { policy } else { without_conditions(policy, words) }
         }
-        None => default_conditions(key.key_span, before_1_24),
-    };
-    Policy { attempts, reading, place, wait, wait_place, conditions, per_try }
+        None => policy(default_conditions(key.key_span, before_1_24)),
+    }
+}
+
+/// Words of which Envoy knows none: it then retries nothing.
+fn without_conditions(policy: Policy, words: &Entry) -> Policy {
+    let place = words.value.span;
+    let reading = format!("{} without a condition that Envoy knows", settings::quote(words));
+    Policy { attempts: Setting::written(Attempts::Count(1), place), reading, place, ..policy }
 }
 
 /// The policy of a route without `retries` in a mesh without a default of its own.

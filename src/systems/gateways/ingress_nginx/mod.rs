@@ -181,6 +181,9 @@ fn inherit(facts: &mut Facts) {
 }
 
 fn fill_in(layer: &mut Layer, shared: &Layer) {
+    if !layer.is_active() {
+        return;
+    }
     if layer.attempts.is_default() && !shared.attempts.is_default() {
         layer.attempts = shared.attempts.clone();
         layer.reading = format!("{}, with {}", layer.name, shared.reading);
@@ -191,8 +194,7 @@ fn fill_in(layer: &mut Layer, shared: &Layer) {
         layer.retries = shared.retries.clone();
     }
     let repeats = |l: &Layer| matches!(l.methods, Methods::Written { .. });
-    let off = layer.retries.yes.is_empty();
-    if !repeats(layer) && repeats(shared) && !off {
+    if !repeats(layer) && repeats(shared) {
         layer.methods = shared.methods.clone();
     }
     if layer.overall.is_none() {

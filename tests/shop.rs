@@ -68,6 +68,7 @@ fn everything_else_that_is_wrong_with_it_is_found() {
     let expected = [
         ("retry-amplification", gateway()),
         ("ignored-retry-after", line_of("gateway/envoy.yaml", "retry_on: 5xx")),
+        ("non-idempotent-retry", line_of("gateway/envoy.yaml", "retry_policy:")),
         ("missing-jitter", line_of("services/orders/src/inventory.rs", "ExponentialBackoff::builder()")),
         ("ignored-retry-after", line_of("services/orders/src/inventory.rs", "RetryTransientMiddleware::new")),
         ("fixed-backoff", wait.clone()),

@@ -67,7 +67,10 @@ macro_rules! fixtures {
     )* };
 }
 
-fixtures! { kong envoy istio resilience4j kubernetes compose cloudformation step_functions prometheus kubernetes_jobs kafka_connect rabbitmq }
+fixtures! {
+    kong envoy ingress_nginx spring_cloud_gateway istio linkerd resilience4j kubernetes compose cloudformation
+    step_functions prometheus kubernetes_jobs kafka_connect rabbitmq
+}
 
 #[test]
 fn every_system_has_a_fixture_and_marks_that_its_fixture_holds() {

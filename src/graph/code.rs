@@ -7,7 +7,7 @@ use super::hosts::Part;
 use super::names::host_of;
 use super::owners::Owners;
 use crate::facts::PackageFact;
-use crate::model::{ComponentIx, Hop, HostRef, LayerIx, LayerUse, ModeSet, Scope};
+use crate::model::{ComponentIx, Hop, HostRef, LayerIx, LayerUse, ModeSet, Post, Scope};
 use crate::rust::reading::{CodeCall, CodeReading, Target, UrlPart};
 use crate::source::Span;
 
@@ -35,12 +35,19 @@ pub(super) fn add_calls(
                     on_request: !call.root.is_main,
                     answers: call.answers.clone(),
                     grpc: call.grpc || grpc,
+                    posts: post(call).into_iter().collect(),
                     ..hop
                 });
             }
         }
     }
     add_layers_without_calls(draft, owners);
+}
+
+/// What the call is, where it is one that may not be repeated unseen.
+fn post(call: &CodeCall) -> Option<Post> {
+    let method = call.method.as_ref().filter(|m| Post::is_method(m))?;
+    Some(Post { method: method.clone(), span: call.span, key: call.key })
 }
 
 fn used(draft: &Draft<'_>, first: u32, layer: usize, modes: ModeSet) -> Option<LayerUse> {

@@ -50,7 +50,8 @@ impl Gateways {
         }
         for (name, reached) in targets {
             // A route named as the service that it leads to is not that service.
-            let component = hosts.named(name).filter(|ix| !reached.contains(ix));
+            let known = hosts.named(name).or_else(|| hosts.leaf_named(name));
+            let component = known.filter(|ix| !reached.contains(ix));
             let ix = component.unwrap_or_else(|| hosts.add(Part::new(name, ComponentKind::Gateway, None)));
             make_gateway(ix, hosts);
             self.named.insert(name.to_owned(), ix);

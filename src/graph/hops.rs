@@ -28,9 +28,12 @@ impl Hops {
         let key = |h: &Hop| (h.on_request, h.grpc);
         let same = |h: &Hop| key(h) == key(&hop) && h.layers == hop.layers && h.answers == hop.answers;
         let there = self.by_ends.entry((hop.from, hop.to)).or_default();
-        if !there.iter().any(same) {
-            self.callers.entry(hop.to).or_default().insert(hop.from);
-            there.push(hop);
+        match there.iter().position(same).and_then(|at| there.get_mut(at)) {
+            Some(known) => known.posts.extend(hop.posts),
+            None => {
+                self.callers.entry(hop.to).or_default().insert(hop.from);
+                there.push(hop);
+            }
         }
     }
 

@@ -139,6 +139,7 @@ mod tests {
             on_request: true,
             answers: Vec::new(),
             grpc,
+            posts: Vec::new(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Mode, ModeSet, QueueRef};
+use super::{Mode, ModeSet, Post, QueueRef};
 use crate::source::{FileId, Span};
 
 /// A host as somebody wrote it.
@@ -164,6 +164,8 @@ pub struct Hop {
     pub answers: Vec<(ModeSet, Answer)>,
     /// Whether it carries gRPC: only then do gRPC modes occur.
     pub grpc: bool,
+    /// The POST and PATCH requests that code is seen to send on it.
+    pub posts: Vec<Post>,
 }
 
 /// One call path and the most that one request at its entry can cause at its leaf.

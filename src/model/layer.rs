@@ -200,6 +200,13 @@ pub enum Methods {
     Any,
     /// Only these, upper case.
     Only(Vec<String>),
+    /// Only these, upper case, and a setting says so: what lets POST or PATCH be repeated stands there.
+    Written {
+        /// The methods.
+        methods: Vec<String>,
+        /// The setting's place.
+        span: Span,
+    },
     /// Not known.
     Unknown,
 }

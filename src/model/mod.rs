@@ -3,6 +3,7 @@
 mod hop;
 mod layer;
 mod mode;
+mod post;
 mod purge;
 mod queue;
 mod setting;
@@ -13,6 +14,7 @@ pub use hop::{
 };
 pub use layer::{Advice, Attempts, Budget, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, Pick, Wait};
 pub use mode::{Mode, ModeSet, STATUSES};
+pub use post::{IdempotencyKey, Post};
 pub use purge::{Keeps, Purge, PurgeBound};
 pub use queue::{
     Alarm, AlarmIx, DeadLetter, Fires, IncompleteRecord, NameTest, Queue, QueueIx, QueueRef, RecordPart, Watch, Which,

@@ -11,6 +11,7 @@ mod incomplete_dead_letter;
 mod missing_backoff;
 mod missing_dead_letter;
 mod missing_jitter;
+mod non_idempotent_retry;
 mod non_time_based_purge;
 mod phrase;
 mod retry_amplification;
@@ -66,6 +67,7 @@ pub fn all() -> &'static [&'static dyn Rule] {
         &retry_on_client_error::RetryOnClientError,
         &retry_on_any_error::RetryOnAnyError,
         &ignored_retry_after::IgnoredRetryAfter,
+        &non_idempotent_retry::NonIdempotentRetry,
         &missing_dead_letter::MissingDeadLetter,
         &short_dead_letter_retention::ShortDeadLetterRetention,
         &incomplete_dead_letter::IncompleteDeadLetter,

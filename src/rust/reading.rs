@@ -1,6 +1,6 @@
 //! What reading the Rust code of a repository comes to: layers and calls.
 
-use crate::model::{Answer, Layer, ModeSet, Unresolved};
+use crate::model::{Answer, IdempotencyKey, Layer, ModeSet, Unresolved};
 use crate::source::Span;
 
 /// The result of reading all packages.
@@ -25,6 +25,8 @@ pub struct CodeCall {
     pub target: Target,
     /// The HTTP method, upper case, if known.
     pub method: Option<String>,
+    /// The idempotency key that its tries carry.
+    pub key: IdempotencyKey,
     /// The layers around it, outermost first.
     pub layers: Vec<CodeLayerUse>,
     /// What the root returns when the call has failed for good, where the code shows it.

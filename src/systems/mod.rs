@@ -8,6 +8,7 @@ pub mod deploy;
 pub mod duration;
 mod embedded;
 pub mod gateways;
+mod ingresses;
 pub mod jobs;
 pub mod mesh;
 mod objects;
@@ -175,7 +176,10 @@ pub fn all() -> &'static [&'static dyn System] {
     &[
         &gateways::kong::Kong,
         &gateways::envoy::Envoy,
+        &gateways::ingress_nginx::IngressNginx,
+        &gateways::spring_cloud_gateway::SpringCloudGateway,
         &mesh::istio::Istio,
+        &mesh::linkerd::Linkerd,
         &clients::resilience4j::Resilience4j,
         &queues::cloudformation::CloudFormation,
         &jobs::step_functions::StepFunctions,

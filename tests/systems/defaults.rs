@@ -154,6 +154,149 @@ const ROWS: &[Row] = &[
         holds: |f| only(f).budget.as_ref().is_some_and(|b| b.ratio.value() == Some(&0.2) && b.ratio.is_default()),
     },
     Row {
+        system: "ingress-nginx",
+        what: "proxy-next-upstream-tries absent",
+        file: "i.yaml",
+        text: INGRESS,
+        holds: |f| default_count(f, 3) && only(f).is_implicit(),
+    },
+    Row {
+        system: "ingress-nginx",
+        what: "proxy-next-upstream-tries: 0",
+        file: "i.yaml",
+        text: INGRESS_ZERO,
+        holds: |f| only(f).is_unbounded(),
+    },
+    Row {
+        system: "ingress-nginx",
+        what: "proxy-next-upstream absent",
+        file: "i.yaml",
+        text: INGRESS,
+        holds: |f| only(f).retries.yes == ModeSet::transport() && only(f).wait == Wait::None,
+    },
+    Row {
+        system: "ingress-nginx",
+        what: "proxy-next-upstream-timeout absent",
+        file: "i.yaml",
+        text: INGRESS,
+        holds: |f| only(f).overall.is_none(),
+    },
+    Row {
+        system: "ingress-nginx",
+        what: "proxy-read-timeout absent",
+        file: "i.yaml",
+        text: INGRESS,
+        holds: |f| is_default(&only(f).per_try, Duration::from_secs(60)),
+    },
+    Row {
+        system: "ingress-nginx",
+        what: "retry-non-idempotent absent",
+        file: "i.yaml",
+        text: INGRESS,
+        holds: |f| matches!(&only(f).methods, Methods::Only(m) if !m.contains(&"POST".into()) && m.contains(&"PUT".into())),
+    },
+    Row {
+        system: "ingress-nginx",
+        what: "Retry-After",
+        file: "i.yaml",
+        text: INGRESS,
+        holds: |f| only(f).retry_after.value() == Some(&false),
+    },
+    Row {
+        system: "spring-cloud-gateway",
+        what: "no Retry filter",
+        file: "application.yml",
+        text: "{spring: {cloud: {gateway: {routes: [{id: a, uri: 'http://a', filters: [StripPrefix=1]}]}}}}",
+        holds: |f| f.layers.is_empty() && f.routes.len() == 1,
+    },
+    Row {
+        system: "spring-cloud-gateway",
+        what: "Retry without retries",
+        file: "application.yml",
+        text: SPRING_GATEWAY,
+        holds: |f| default_count(f, 4),
+    },
+    Row {
+        system: "spring-cloud-gateway",
+        what: "Retry without series",
+        file: "application.yml",
+        text: SPRING_GATEWAY,
+        holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "5xx"],
+    },
+    Row {
+        system: "spring-cloud-gateway",
+        what: "Retry without methods",
+        file: "application.yml",
+        text: SPRING_GATEWAY,
+        holds: |f| only(f).methods == Methods::Only(vec!["GET".into()]),
+    },
+    Row {
+        system: "spring-cloud-gateway",
+        what: "Retry without exceptions",
+        file: "application.yml",
+        text: SPRING_GATEWAY,
+        holds: |f| ModeSet::transport().difference(only(f).retries.yes).is_empty(),
+    },
+    Row {
+        system: "spring-cloud-gateway",
+        what: "Retry without backoff",
+        file: "application.yml",
+        text: SPRING_GATEWAY,
+        holds: |f| only(f).wait == Wait::None,
+    },
+    Row {
+        system: "spring-cloud-gateway",
+        what: "backoff.firstBackoff absent",
+        file: "application.yml",
+        text: "{spring: {cloud: {gateway: {routes: [{id: a, uri: 'http://a', \
+               filters: [{name: Retry, args: {backoff: {basedOnPreviousValue: false}}}]}]}}}}",
+        holds: |f| waits(f, [5, 10, 20, 40, 80]),
+    },
+    Row {
+        system: "spring-cloud-gateway",
+        what: "backoff.factor absent",
+        file: "application.yml",
+        text: "{spring: {cloud: {gateway: {routes: [{id: a, uri: 'http://a', \
+               filters: [{name: Retry, args: {backoff: {basedOnPreviousValue: false}}}]}]}}}}",
+        holds: |f| waits(f, [5, 10, 20, 40, 80]),
+    },
+    Row {
+        system: "spring-cloud-gateway",
+        what: "backoff.maxBackoff absent",
+        file: "application.yml",
+        text: "{spring: {cloud: {gateway: {routes: [{id: a, uri: 'http://a', \
+               filters: [{name: Retry, args: {backoff: {basedOnPreviousValue: false}}}]}]}}}}",
+        holds: |f| waits(f, [5, 10, 20, 40, 80]),
+    },
+    Row {
+        system: "spring-cloud-gateway",
+        what: "Retry without jitter",
+        file: "application.yml",
+        text: SPRING_GATEWAY,
+        holds: |f| default_jitter(f, Jitter::None),
+    },
+    Row {
+        system: "spring-cloud-gateway",
+        what: "WebMVC: retries: 3",
+        file: "application.yml",
+        text: SPRING_MVC,
+        holds: |f| written_count(f, 3),
+    },
+    Row {
+        system: "spring-cloud-gateway",
+        what: "WebMVC: methods",
+        file: "application.yml",
+        text: SPRING_MVC,
+        holds: |f| only(f).methods == Methods::Any,
+    },
+    Row {
+        system: "spring-cloud-gateway",
+        what: "Retry-After",
+        file: "application.yml",
+        text: SPRING_GATEWAY,
+        holds: |f| only(f).retry_after.value() == Some(&false),
+    },
+    Row {
         system: "istio",
         what: "no retries on a route, and none for the mesh",
         file: "vs.yaml",
@@ -233,6 +376,71 @@ const ROWS: &[Row] = &[
         text: "{apiVersion: networking.istio.io/v1, kind: DestinationRule, metadata: {name: a}, \
                spec: {host: a, trafficPolicy: {retryBudget: {minRetryConcurrency: 9}}}}",
         holds: |f| only(f).budget.as_ref().is_some_and(|b| b.ratio.value() == Some(&0.2) && b.ratio.is_default()),
+    },
+    Row {
+        system: "linkerd",
+        what: "isRetryable absent",
+        file: "p.yaml",
+        text: "{apiVersion: linkerd.io/v1alpha2, kind: ServiceProfile, metadata: {name: a.b.svc.cluster.local}, \
+               spec: {routes: [{name: r}]}}",
+        holds: |f| f.layers.is_empty(),
+    },
+    Row {
+        system: "linkerd",
+        what: "retryBudget absent",
+        file: "p.yaml",
+        text: PROFILE_TIMED,
+        holds: |f| matches!(only(f).attempts.value(), Some(Attempts::Within { about: 101, .. })),
+    },
+    Row {
+        system: "linkerd",
+        what: "timeout of a retryable route absent",
+        file: "p.yaml",
+        text: PROFILE,
+        holds: |f| only(f).is_unbounded(),
+    },
+    Row {
+        system: "linkerd",
+        what: "responseClasses absent",
+        file: "p.yaml",
+        text: PROFILE,
+        holds: |f| only(f).retries.yes.names() == ["5xx"],
+    },
+    Row {
+        system: "linkerd",
+        what: "wait of a ServiceProfile",
+        file: "p.yaml",
+        text: PROFILE,
+        holds: |f| only(f).wait == Wait::None,
+    },
+    Row {
+        system: "linkerd",
+        what: "retry.linkerd.io/limit absent",
+        file: "s.yaml",
+        text: ANNOTATED,
+        holds: |f| default_count(f, 2),
+    },
+    Row {
+        system: "linkerd",
+        what: "retry.linkerd.io/limit: 0",
+        file: "s.yaml",
+        text: "{apiVersion: v1, kind: Service, metadata: {name: a, annotations: {retry.linkerd.io/http: 5xx, \
+               retry.linkerd.io/limit: '0'}}}",
+        holds: |f| default_count(f, 2),
+    },
+    Row {
+        system: "linkerd",
+        what: "wait of the annotations",
+        file: "s.yaml",
+        text: ANNOTATED,
+        holds: |f| waits(f, [25, 50, 100, 200, 250]),
+    },
+    Row {
+        system: "linkerd",
+        what: "Retry-After",
+        file: "s.yaml",
+        text: ANNOTATED,
+        holds: |f| only(f).retry_after.value() == Some(&false),
     },
     Row {
         system: "resilience4j",
@@ -481,6 +689,20 @@ const ROWS: &[Row] = &[
     },
 ];
 
+const INGRESS: &str = "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a}, \
+                       spec: {ingressClassName: nginx, defaultBackend: {service: {name: b}}}}";
+const INGRESS_ZERO: &str = "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a, \
+                            annotations: {nginx.ingress.kubernetes.io/proxy-next-upstream-tries: '0'}}, \
+                            spec: {defaultBackend: {service: {name: b}}}}";
+const SPRING_GATEWAY: &str = "{spring: {cloud: {gateway: {routes: [{id: a, uri: 'http://a', filters: [Retry]}]}}}}";
+const SPRING_MVC: &str =
+    "{spring: {cloud: {gateway: {server: {webmvc: {routes: [{id: a, uri: 'http://a', filters: [Retry=3]}]}}}}}}";
+const PROFILE: &str = "{apiVersion: linkerd.io/v1alpha2, kind: ServiceProfile, metadata: {name: a.b.svc.cluster.local}, \
+                       spec: {routes: [{name: r, isRetryable: true}]}}";
+const PROFILE_TIMED: &str = "{apiVersion: linkerd.io/v1alpha2, kind: ServiceProfile, metadata: {name: a.b.svc.cluster.local}, \
+     spec: {routes: [{name: r, isRetryable: true, timeout: 1s}]}}";
+const ANNOTATED: &str =
+    "{apiVersion: v1, kind: Service, metadata: {name: a, annotations: {retry.linkerd.io/http: 5xx}}}";
 const KONG: &str = "{_format_version: '3.0', services: [{name: a, url: 'http://a'}]}";
 const ENVOY: &str = "{virtual_hosts: [{name: v, domains: ['*'], routes: [{match: {prefix: /}, \
                      route: {cluster: a, retry_policy: {retry_on: 5xx}}}]}]}";

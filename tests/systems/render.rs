@@ -109,7 +109,7 @@ impl Renderer<'_> {
         }
         match &l.methods {
             Methods::Any => {}
-            Methods::Only(m) => parts.push(format!("methods {}", m.join(","))),
+            Methods::Only(m) | Methods::Written { methods: m, .. } => parts.push(format!("methods {}", m.join(","))),
             Methods::Unknown => parts.push("methods ?".to_string()),
         }
         for (what, limit) in [("per try", &l.per_try), ("overall", &l.overall)] {

@@ -72,6 +72,7 @@ fn a_chain_of_ten_thousand_hops_is_no_trouble() {
             on_request: true,
             answers: Vec::new(),
             grpc: false,
+            posts: Vec::new(),
         })
         .collect();
     assert!(quickly(&b).listed.is_empty());
@@ -91,7 +92,16 @@ fn a_large_graph_takes_seconds_at_most() {
         for k in 0..5 {
             let layers = if k < 2 { vec![LayerUse { layer, modes }] } else { Vec::new() };
             let (from, to) = (ComponentIx(i), ComponentIx(next_tier + (i * 31 + k * 17) % 60));
-            b.hops.push(Hop { from, to, layers, place: None, on_request: true, answers: Vec::new(), grpc: false });
+            b.hops.push(Hop {
+                from,
+                to,
+                layers,
+                place: None,
+                on_request: true,
+                answers: Vec::new(),
+                grpc: false,
+                posts: Vec::new(),
+            });
         }
     }
     let paths = quickly(&b);

@@ -62,7 +62,16 @@ impl Build {
             LayerUse { layer: *ix, modes }
         });
         let layers = uses.collect();
-        self.hops.push(Hop { from, to, layers, place: None, on_request: true, answers: Vec::new(), grpc: false });
+        self.hops.push(Hop {
+            from,
+            to,
+            layers,
+            place: None,
+            on_request: true,
+            answers: Vec::new(),
+            grpc: false,
+            posts: Vec::new(),
+        });
         self.hops.last_mut().unwrap()
     }
 

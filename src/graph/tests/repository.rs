@@ -102,6 +102,7 @@ impl Repository {
             root,
             target: Target::Url { parts, span },
             method: None,
+            key: crate::model::IdempotencyKey::Unknown,
             layers: (first..first + layers).map(|layer| CodeLayerUse { layer, modes }).collect(),
             answers: Vec::new(),
             span,

@@ -66,6 +66,7 @@ fn defaults_name_their_source_and_hops_their_ends() {
             on_request: true,
             answers: Vec::new(),
             grpc: false,
+            posts: Vec::new(),
         });
     }
     let json = parsed(&draft.run());

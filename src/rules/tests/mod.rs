@@ -2,6 +2,7 @@
 
 mod backoff;
 mod paths;
+mod posts;
 mod purge;
 mod statuses;
 

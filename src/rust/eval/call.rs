@@ -429,6 +429,7 @@ impl<'a> Machine<'a, '_> {
             http: false,
             url: call.url.clone(),
             method: call.method.clone(),
+            key: super::key::Carried::Perhaps,
             layered: false,
             what: format!("`{}`", call.name),
         };

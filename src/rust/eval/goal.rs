@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::key::Carried;
 use super::machine::{Eval, Exit, Machine};
 use super::value::{HttpError, Kind, Response, Taint, Text, Unknown, Value, Why};
-use crate::model::{Mode, ModeSet};
+use crate::model::{IdempotencyKey, Mode, ModeSet};
 use crate::rust::reading;
 use crate::source::Span;
 
@@ -86,6 +87,10 @@ pub(crate) struct Target {
     pub(crate) target: reading::Target,
     /// The method.
     pub(crate) method: Option<String>,
+    /// What its tries carry for an idempotency key.
+    pub(crate) key: IdempotencyKey,
+    /// What its first try carries.
+    first: Carried,
 }
 
 /// A call that is about to leave the program.
@@ -101,6 +106,8 @@ pub(crate) struct Outgoing {
     pub(crate) url: Option<(Rc<Text>, Span)>,
     /// The HTTP method.
     pub(crate) method: Option<Rc<str>>,
+    /// Its idempotency key.
+    pub(crate) key: Carried,
     /// Whether a layer of its own is around it.
     pub(crate) layered: bool,
     /// What the call is, for a target that is not known.
@@ -141,6 +148,8 @@ impl<'a> Machine<'a, '_> {
             if self.goal_identity.is_none() {
                 self.goal_identity = Some(call.identity);
                 self.target = Some(target_of(call));
+            } else if let Some(target) = &mut self.target {
+                target.key = target.key.max(call.key.after(target.first));
             }
             self.hit(call);
             return Ok(End::Tested);
@@ -214,5 +223,6 @@ fn target_of(call: &Outgoing) -> Target {
         Some((text, span)) if !text.parts.is_empty() => reading::Target::Url { parts: text.url_parts(), span: *span },
         _ => reading::Target::Unknown { why: format!("the URL of {} is not known", call.what) },
     };
-    Target { target, method: call.method.as_deref().map(str::to_owned) }
+    let method = call.method.as_deref().map(str::to_owned);
+    Target { target, method, key: call.key.after(call.key), first: call.key }
 }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::goal::Outgoing;
+use super::key::Carried;
 use super::machine::{Eval, Machine};
 use super::value::{
     Client, ClientLayer, Future, HttpError, Kind, Request, Response, Taint, Text, TextPart, Value, Why,
@@ -69,6 +70,7 @@ impl<'a> Machine<'a, '_> {
                     url: Some(Rc::new(text_value(url))),
                     url_span: span,
                     content: 0,
+                    key: Carried::Nothing,
                 });
                 Some(self.sending(&request, span))
             }
@@ -149,8 +151,14 @@ impl<'a> Machine<'a, '_> {
     }
 
     fn request(&mut self, client: &Rc<Client<'a>>, method: Option<Rc<str>>, url: &Value<'a>, span: Span) -> Value<'a> {
-        let request =
-            Request { client: client.clone(), method, url: Some(Rc::new(text_value(url))), url_span: span, content: 0 };
+        let request = Request {
+            client: client.clone(),
+            method,
+            url: Some(Rc::new(text_value(url))),
+            url_span: span,
+            content: 0,
+            key: Carried::Nothing,
+        };
         Value::new(Kind::Request(Rc::new(request)))
     }
 
@@ -166,7 +174,16 @@ impl<'a> Machine<'a, '_> {
             "send" => Some(self.sending(request, at.span)),
             "json" | "body" | "form" | "query" | "multipart" => {
                 let content = Value::digest_all(name, args.iter().chain([&Value::int(i128::from(request.content))]));
-                let request = Request { content, ..(**request).clone() };
+                let key = request.key.with_body(args);
+                let request = Request { content, key, ..(**request).clone() };
+                Some(Ok(Value::new(Kind::Request(Rc::new(request))).tainted(value.taint)))
+            }
+            "header" | "headers" => {
+                let key = match args {
+                    [name, value] => request.key.with_header(name, value),
+                    _ => request.key.with_headers(),
+                };
+                let request = Request { key, ..(**request).clone() };
                 Some(Ok(Value::new(Kind::Request(Rc::new(request))).tainted(value.taint)))
             }
             "try_clone" => Some(Ok(Value::wrap("Some", value.clone()))),
@@ -214,6 +231,7 @@ impl<'a> Machine<'a, '_> {
                 http: true,
                 url: request.url.clone().map(|url| (url, request.url_span)),
                 method: request.method.clone(),
+                key: request.key,
                 layered: self.episodes.iter().any(|e| e.repeats()),
                 what: "the request".to_owned(),
             };

@@ -115,7 +115,7 @@ impl<'a> Machine<'a, '_> {
             return self.call_fn(ix, all, at.span);
         }
         if let Some(result) = super::random::method(&value, name, &args) {
-            return Ok(result);
+            return Ok(self.drawn_now(result));
         }
         self.untyped_method(value, name, args, at)
     }

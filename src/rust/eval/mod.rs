@@ -15,6 +15,7 @@ pub(crate) mod goal;
 pub(crate) mod http;
 pub(crate) mod instances;
 pub(crate) mod iter;
+pub(crate) mod key;
 mod layers;
 mod library;
 mod loops;

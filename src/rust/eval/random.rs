@@ -1,5 +1,6 @@
 //! Random draws.
 
+use super::machine::Machine;
 use super::value::{Kind, Spread, Taint, Value};
 
 /// A draw between 0 and 1.
@@ -9,6 +10,13 @@ fn unit<'a>() -> Value<'a> {
 
 fn drawn<'a>(spread: Spread) -> Value<'a> {
     Value::new(Kind::Drawn(spread)).tainted(Taint::RANDOM)
+}
+
+impl<'a> Machine<'a, '_> {
+    /// A draw, with whether the call under test had been made before it.
+    pub(crate) fn drawn_now(&self, draw: Value<'a>) -> Value<'a> {
+        if self.hits > 0 { draw.tainted(Taint::FRESH) } else { draw }
+    }
 }
 
 /// A draw from a range of numbers or durations. A factor around one leaves a wait as it is; else the end counts.

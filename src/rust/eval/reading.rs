@@ -168,6 +168,7 @@ impl<'a> Reader<'_, 'a> {
             root: Root { name: info.name.clone(), span: info.function.name_span, is_main },
             target: target.target.clone(),
             method: target.method.clone(),
+            key: target.key,
             layers: Vec::new(),
             answers: if is_main { Vec::new() } else { answers(watched) },
             span: watched.goal.span,

@@ -103,7 +103,7 @@ impl<'a> Machine<'a, '_> {
     pub(crate) fn std_function(&mut self, path: &Path, args: &[Value<'a>], span: Span) -> Option<Eval<'a>> {
         let all = segments(path);
         if let Some(draw) = super::random::function(&all, args) {
-            return Some(Ok(draw));
+            return Some(Ok(self.drawn_now(draw)));
         }
         if let Some(duration) = duration_made(&all, args) {
             return Some(Ok(duration));

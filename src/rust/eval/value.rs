@@ -30,6 +30,8 @@ impl Taint {
     pub(crate) const SERVER_WAIT: Self = Self(8);
     /// The clock.
     pub(crate) const TIME: Self = Self(16);
+    /// Drawn after the call under test had failed once: another draw for each try.
+    pub(crate) const FRESH: Self = Self(32);
 
     /// Both together.
     pub(crate) fn with(self, other: Self) -> Self {
@@ -300,6 +302,8 @@ pub(crate) struct Request<'a> {
     pub(crate) url_span: Span,
     /// The identity of body, query and form, headers left out.
     pub(crate) content: u64,
+    /// Its idempotency key.
+    pub(crate) key: super::key::Carried,
 }
 
 /// A response.

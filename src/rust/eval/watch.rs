@@ -91,7 +91,8 @@ pub(crate) fn watch_layer<'a>(
     let layer = layer.clone();
     let start = move |m: &mut Machine<'a, '_>| {
         let client = Client { layers: vec![layer.clone()], id: 0, open: false, blocking: true };
-        let request = Request { client: Rc::new(client), method: None, url: None, url_span: span, content: 0 };
+        let key = super::key::Carried::Perhaps;
+        let request = Request { client: Rc::new(client), method: None, url: None, url_span: span, content: 0, key };
         m.send(&Rc::new(request), span)
     };
     watch_from(shared, instances, &start, &goal, steps)
@@ -159,8 +160,9 @@ fn runs<'a>(
         machine.close_all();
         *steps = steps.saturating_sub(u64::from(before - machine.steps));
         if machine.hits > 0 {
-            if watched.target.is_none() {
-                watched.target = machine.target.clone();
+            match (&mut watched.target, &machine.target) {
+                (Some(known), Some(seen)) => known.key = known.key.max(seen.key),
+                (none, seen) => none.clone_from(seen),
             }
             let reply = result.as_ref().ok().and_then(|value| reply::of(value));
             forks.push(Fork {

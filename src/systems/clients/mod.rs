@@ -1,4 +1,4 @@
 //! Clients whose retries are set in files.
 
 pub mod resilience4j;
-mod spring;
+pub(super) mod spring;

@@ -6,7 +6,7 @@ use crate::syntax::{Entry, Node, Value, relaxed};
 use crate::systems::settings::shown;
 
 /// One document, for one profile or for all.
-pub(super) struct Document<'n> {
+pub(in crate::systems) struct Document<'n> {
     /// The profile under which it counts; `None` = always.
     pub profile: Option<String>,
     /// Its tree.
@@ -14,7 +14,7 @@ pub(super) struct Document<'n> {
 }
 
 /// A setting: the parts of its key, each with its place, and the entry that ends the key.
-pub(super) struct Leaf<'n> {
+pub(in crate::systems) struct Leaf<'n> {
     /// The parts of the key.
     pub path: Vec<(String, Span)>,
     /// The entry with the value.
@@ -23,7 +23,7 @@ pub(super) struct Leaf<'n> {
 
 impl<'n> Document<'n> {
     /// The document in a file of this path.
-    pub(super) fn new(path: &str, root: &'n Node) -> Self {
+    pub(in crate::systems) fn new(path: &str, root: &'n Node) -> Self {
         let own = ["spring.config.activate.on-profile", "spring.profiles"];
         let own = own.iter().find_map(|key| text(root, key));
         Self { profile: own.or_else(|| profile_of(path)), root }
@@ -38,14 +38,14 @@ fn profile_of(path: &str) -> Option<String> {
 }
 
 /// The text of one setting.
-pub(super) fn text(root: &Node, key: &str) -> Option<String> {
+pub(in crate::systems) fn text(root: &Node, key: &str) -> Option<String> {
     let parts: Vec<&str> = key.split('.').collect();
     let leaves = leaves(root, &parts);
     leaves.iter().rev().find(|l| l.path.len() == parts.len())?.entry.value.as_str().map(str::to_string)
 }
 
 /// Every setting below a key, in the order of the file. Keys can be written nested or dotted.
-pub(super) fn leaves<'n>(root: &'n Node, below: &[&str]) -> Vec<Leaf<'n>> {
+pub(in crate::systems) fn leaves<'n>(root: &'n Node, below: &[&str]) -> Vec<Leaf<'n>> {
     let mut out = Vec::new();
     descend(root, below, &mut Vec::new(), &mut out);
     out
@@ -75,7 +75,7 @@ fn parts(key: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A value that may come from a placeholder: `${NAME}`, `${NAME:default}`.
-pub(super) enum Text<'t> {
+pub(in crate::systems) enum Text<'t> {
     /// What is written, or the default of the placeholder with its name.
     Known(&'t str, Option<&'t str>),
     /// The name of a placeholder without a default.
@@ -83,7 +83,7 @@ pub(super) enum Text<'t> {
 }
 
 /// Reads the value of an entry.
-pub(super) fn value(entry: &Entry) -> Text<'_> {
+pub(in crate::systems) fn value(entry: &Entry) -> Text<'_> {
     let text = entry.value.as_str().unwrap_or_default().trim();
     let Some(inner) = text.strip_prefix("${").and_then(|t| t.strip_suffix('}')) else { return Text::Known(text, None) };
     match inner.split_once(':') {
@@ -93,7 +93,7 @@ pub(super) fn value(entry: &Entry) -> Text<'_> {
 }
 
 /// A setting read with `parse`.
-pub(super) fn setting<T>(entry: &Entry, kind: &str, parse: impl Fn(&str) -> Option<T>) -> Setting<T> {
+pub(in crate::systems) fn setting<T>(entry: &Entry, kind: &str, parse: impl Fn(&str) -> Option<T>) -> Setting<T> {
     let span = Some(entry.value.span);
     match value(entry) {
         Text::Known(text, _) => match parse(text) {

@@ -1,3 +1,4 @@
 //! Service meshes: sidecars that retry.
 
 pub mod istio;
+pub mod linkerd;

@@ -4,12 +4,10 @@ mod config;
 mod pods;
 
 use crate::facts::{ComponentFact, ComponentFactKind, Facts, RouteFact, ServiceFact};
-use crate::model::{GatewayName, HostRef};
 use crate::source::SourceFile;
 use crate::syntax::Node;
 use crate::systems::objects::{self, Object};
-use crate::systems::settings;
-use crate::systems::{System, SystemMeta, Unit, Versions};
+use crate::systems::{System, SystemMeta, Unit, Versions, ingresses};
 
 /// Kubernetes.
 pub struct Kubernetes;
@@ -113,23 +111,7 @@ fn pairs(map: Option<&Node>) -> Vec<(String, String)> {
 
 /// One hop for each path; the default backend is one more.
 fn ingress(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
-    let paths = object.spec(&["rules"]).map_or(&[][..], Node::items).iter();
-    let paths = paths.filter_map(|rule| rule.at(&["http", "paths"])).flat_map(Node::items).map(|n| &**n);
-    let default = ["defaultBackend", "backend"].iter().find_map(|key| object.spec(&[key]));
-    let paths = paths.filter_map(|path| Some((path.get("backend")?, settings::opening(file, path))));
-    for (backend, span) in paths.chain(default.map(|b| (b, settings::opening(file, b)))) {
-        // The shape before networking.k8s.io/v1 has the name at the backend itself.
-        let name = backend.at(&["service", "name"]).or_else(|| backend.get("serviceName"));
-        let Some(name) = name else { continue };
-        let host = name.as_str().and_then(|text| settings::host(text, name.span, object.namespace));
-        let Some(host) = host else { continue };
-        let port = backend.at(&["service", "port", "number"]).or_else(|| backend.get("servicePort"));
-        let port = port.and_then(Node::as_int).and_then(|p| u16::try_from(p).ok());
-        facts.routes.push(RouteFact {
-            from: GatewayName::Named(format!("ingress {}", object.name)),
-            to: vec![HostRef { port, ..host }],
-            grpc: false,
-            span,
-        });
+    for (host, span) in ingresses::backends(file, object) {
+        facts.routes.push(RouteFact { from: ingresses::gateway(object), to: vec![host], grpc: false, span });
     }
 }

@@ -1,0 +1,170 @@
+#![doc = include_str!("../../rules/non-idempotent-retry.md")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Finding, Rule, RuleMeta, Severity, phrase, with_layer};
+use crate::model::{Confidence, IdempotencyKey, Layer, LayerIx, LayerKind, LayerUse, Methods, ModeSet, Model, Post};
+use crate::source::Span;
+
+static META: RuleMeta = RuleMeta {
+    id: "non-idempotent-retry",
+    level: Severity::Warning,
+    summary: "a POST or PATCH is repeated after it may have been processed, without an idempotency key that stays the \
+              same over the tries",
+    page: include_str!("../../rules/non-idempotent-retry.md"),
+};
+
+/// The rule.
+pub(super) struct NonIdempotentRetry;
+
+impl Rule for NonIdempotentRetry {
+    fn meta(&self) -> &'static RuleMeta {
+        &META
+    }
+
+    fn check(&self, model: &Model, findings: &mut Vec<Finding>) {
+        let seen = Seen::new(model);
+        findings.extend(seen.by_code.iter().map(|(post, layers)| repeated(model, post, layers)));
+        for (ix, layer) in (0..).map(LayerIx).zip(&model.layers) {
+            let repeats = layer.is_active() && !layer.stream && !layer.copies && !may_be_processed(layer).is_empty();
+            if repeats {
+                findings.extend(allowed(layer, seen.by_settings.get(&ix)));
+            }
+        }
+    }
+}
+
+/// The POST and PATCH requests without a key, by what repeats them.
+#[derive(Default)]
+struct Seen<'m> {
+    by_code: BTreeMap<&'m Post, BTreeSet<LayerIx>>,
+    by_settings: BTreeMap<LayerIx, &'m Post>,
+}
+
+impl<'m> Seen<'m> {
+    fn new(model: &'m Model) -> Self {
+        let mut seen = Self::default();
+        for hop in &model.hops {
+            for post in hop.posts.iter().filter(|p| p.key.is_missing()) {
+                hop.layers.iter().for_each(|on_it| seen.add(model, post, on_it));
+            }
+        }
+        seen
+    }
+
+    fn add(&mut self, model: &'m Model, post: &'m Post, on_it: &LayerUse) {
+        let layer = model.layer(on_it.layer);
+        if !layer.is_active() || layer.stream || layer.copies || on_it.modes.after_processing().is_empty() {
+            return;
+        }
+        match layer.kind {
+            LayerKind::Gateway | LayerKind::Mesh => {
+                self.by_settings.entry(on_it.layer).or_insert(post);
+            }
+            LayerKind::Code | LayerKind::Client | LayerKind::Queue | LayerKind::Job => {
+                self.by_code.entry(post).or_default().insert(on_it.layer);
+            }
+        }
+    }
+}
+
+/// The failures that a layer surely retries although the request may have been processed.
+fn may_be_processed(layer: &Layer) -> ModeSet {
+    layer.retries.yes.after_processing()
+}
+
+/// A request in code under layers that repeat it.
+fn repeated(model: &Model, post: &Post, layers: &BTreeSet<LayerIx>) -> Finding {
+    let layers: Vec<&Layer> = layers.iter().map(|ix| model.layer(*ix)).collect();
+    let rerun = layers.iter().all(|l| matches!(l.kind, LayerKind::Queue | LayerKind::Job));
+    let sure = layers.iter().any(|l| !may_be_processed(l).is_empty());
+    let names: Vec<String> = layers.iter().map(|l| format!("{} ({})", l.name, phrase::attempts(l))).collect();
+    let (carries, help) = match post.key {
+        IdempotencyKey::Changing => (
+            "and each try carries a key of its own, so the receiver takes each for a new request",
+            "Make the key once, before the first try, and send the same one with every try",
+        ),
+        _ => (
+            "and carries no idempotency key, so the receiver does it again",
+            "Send an `Idempotency-Key` that is made once, before the first try; or retry only what was surely not \
+             processed: a refused connection, 429",
+        ),
+    };
+    let message = format!(
+        "this {} is sent again by {} after it may have been processed, {carries}",
+        post.method,
+        phrase::list(&names)
+    );
+    let mut finding = Finding::new(&META, post.span, format!("{} repeated here", post.method), message);
+    for layer in &layers {
+        finding = finding.label(layer.place, phrase::layer_label(layer)).confidence(layer.confidence);
+    }
+    if rerun {
+        finding = finding.severity(Severity::Note);
+    }
+    if rerun || !sure {
+        finding = finding.confidence(Confidence::Low);
+    }
+    finding.help(format!("{help}."))
+}
+
+/// A layer in settings that lets POST or PATCH be repeated.
+fn allowed(layer: &Layer, seen: Option<&&Post>) -> Option<Finding> {
+    let (span, methods) = match &layer.methods {
+        Methods::Written { methods, span } => (*span, guarded(methods)),
+        _ if !matches!(layer.kind, LayerKind::Gateway | LayerKind::Mesh) => return None,
+        Methods::Only(methods) => (layer.opens, guarded(methods)),
+        Methods::Any => return Some(unnamed(layer, seen)),
+        Methods::Unknown => return None,
+    };
+    if methods.is_empty() {
+        return None;
+    }
+    let mut finding = with_layer(finding(layer, span, &phrase::list(&methods)), layer);
+    if let Some(post) = seen {
+        finding = finding.label(post.span, format!("a {} without an idempotency key that goes this way", post.method));
+    }
+    Some(finding)
+}
+
+/// A route that names no methods: POST may never come this way, unless code is seen to send one.
+fn unnamed(layer: &Layer, seen: Option<&&Post>) -> Finding {
+    let finding = with_layer(finding(layer, layer.opens, "any method, POST and PATCH among them,"), layer);
+    match seen {
+        Some(post) => {
+            finding.label(post.span, format!("this {} without an idempotency key goes this way", post.method))
+        }
+        None => finding.severity(Severity::Note).confidence(Confidence::Low),
+    }
+}
+
+fn guarded(methods: &[String]) -> Vec<String> {
+    methods.iter().filter(|m| Post::is_method(m)).cloned().collect()
+}
+
+fn finding(layer: &Layer, span: Span, what: &str) -> Finding {
+    let message = format!(
+        "{} sends {what} {} although the upstream may have processed the first, such as after {}",
+        layer.name,
+        match phrase::times(layer) {
+            times if times == "again and again" => times,
+            times => format!("up to {times}"),
+        },
+        example(may_be_processed(layer)),
+    );
+    let help = "Let it repeat only GET, HEAD, PUT and DELETE, or only what was surely not processed: a refused \
+                connection, 429. Where POST must be repeated, let the caller send one idempotency key over all tries.";
+    Finding::new(&META, span, "lets POST or PATCH be repeated", message).help(help)
+}
+
+/// One failure that says nothing of whether the request was processed.
+fn example(modes: ModeSet) -> String {
+    let first = modes.iter().min_by_key(|m| m.rank());
+    first.map_or_else(
+        || "a lost answer".to_string(),
+        |m| match m {
+            crate::model::Mode::Timeout => "a timeout".to_string(),
+            mode => format!("a {}", phrase::modes([mode].into_iter().collect())),
+        },
+    )
+}

@@ -1,0 +1,167 @@
+//! The settings that an Ingress's annotations and the controller's ConfigMap share.
+
+use std::time::Duration;
+
+use super::CONFIG;
+use crate::model::{Attempts, Conditions, Methods, Mode, ModeSet, Pick, Setting};
+use crate::source::Span;
+use crate::syntax::{Entry, Node};
+use crate::systems::settings;
+
+/// What the settings say, in the terms of a layer.
+pub(super) struct Policy {
+    pub attempts: Setting<Attempts>,
+    pub place: Span,
+    pub reading: String,
+    /// Whether any of the settings about retries is written.
+    pub asked_for: bool,
+    pub conditions: Conditions,
+    pub methods: Methods,
+    pub per_try: Setting<Duration>,
+    pub overall: Option<Setting<Duration>>,
+}
+
+impl Policy {
+    /// Reads the settings. `everywhere`: they are the controller's, where `retry-non-idempotent` counts too.
+    pub(super) fn read<'n>(name: &str, opens: Span, get: impl Fn(&str) -> Option<&'n Entry>, everywhere: bool) -> Self {
+        let conditions = Words::read(get("proxy-next-upstream"), opens);
+        let tries = get("proxy-next-upstream-tries");
+        let overall = get("proxy-next-upstream-timeout").and_then(|e| settings::limit(&e.value, seconds));
+        let (attempts, place, reading) = count(name, opens, tries, overall.as_ref(), &conditions);
+        let switch = get("retry-non-idempotent").filter(|e| everywhere && e.value.as_bool() == Some(true));
+        let allowed = conditions.non_idempotent.or_else(|| switch.map(|e| e.key_span));
+        Self {
+            attempts,
+            place,
+            reading,
+            asked_for: ["proxy-next-upstream", "proxy-next-upstream-tries", "proxy-next-upstream-timeout"]
+                .iter()
+                .any(|key| get(key).is_some())
+                || switch.is_some(),
+            conditions: conditions.conditions,
+            methods: methods(allowed),
+            per_try: per_try(get("proxy-read-timeout")),
+            overall,
+        }
+    }
+}
+
+/// Tries in all; the first counts. Zero lifts the limit.
+fn count(
+    name: &str,
+    opens: Span,
+    tries: Option<&Entry>,
+    overall: Option<&Setting<Duration>>,
+    words: &Words,
+) -> (Setting<Attempts>, Span, String) {
+    if let Some(off) = words.off {
+        return (Setting::written(Attempts::Count(1), off), off, format!("`proxy-next-upstream: off` on {name}"));
+    }
+    let Some(entry) = tries else {
+        let reading = format!("{name}, which sets no `proxy-next-upstream-tries`");
+        return (Setting::default(Attempts::Count(3), CONFIG), opens, reading);
+    };
+    let span = entry.value.span;
+    let attempts = match (entry.value.as_int(), overall) {
+        (Some(0), None) => Setting::written(Attempts::Unbounded, span),
+        (Some(0), Some(_)) => {
+            Setting::unknown("has no count, and a time limit into which any number of quick tries fits", Some(span))
+        }
+        (Some(n), _) if n > 0 => Setting::written(Attempts::Count(n.unsigned_abs()), span),
+        _ => Setting::unknown(format!("`{}` is not a whole number here", entry.key), Some(span)),
+    };
+    let text = entry.value.as_str().unwrap_or_default();
+    (attempts, span, format!("`proxy-next-upstream-tries: {text}` on {name}"))
+}
+
+/// Seconds, without a unit.
+fn seconds(node: &Node) -> Option<Duration> {
+    let text = node.as_str()?.trim();
+    let number: u32 = text.strip_suffix('s').unwrap_or(text).parse().ok()?;
+    Some(Duration::from_secs(u64::from(number)))
+}
+
+fn per_try(read: Option<&Entry>) -> Setting<Duration> {
+    match read.map(|e| (seconds(&e.value), e.value.span)) {
+        None => Setting::default(Duration::from_secs(60), CONFIG),
+        Some((Some(d), span)) => Setting::written(d, span),
+        Some((None, span)) => Setting::unknown("not a number of seconds", Some(span)),
+    }
+}
+
+/// What may have been processed and is sent again.
+fn methods(non_idempotent: Option<Span>) -> Methods {
+    let all = ["DELETE", "GET", "HEAD", "OPTIONS", "PUT", "TRACE"].map(String::from);
+    match non_idempotent {
+        None => Methods::Only(all.to_vec()),
+        Some(span) => {
+            let more = ["POST", "PATCH", "LOCK"].map(String::from);
+            Methods::Written { methods: all.into_iter().chain(more).collect(), span }
+        }
+    }
+}
+
+/// The words of `proxy-next-upstream`.
+#[derive(Default)]
+struct Words {
+    conditions: Conditions,
+    off: Option<Span>,
+    non_idempotent: Option<Span>,
+}
+
+impl Words {
+    /// A list with a word that is not one of nginx's is refused whole, and the default holds.
+    fn read(entry: Option<&Entry>, opens: Span) -> Self {
+        let words: Vec<(&str, Span)> = entry.map_or_else(Vec::new, |e| words(&e.value));
+        let known = !words.is_empty() && words.iter().all(|(word, _)| modes(word).is_some());
+        if !known {
+            let modes = ModeSet::transport();
+            let text = "the default `error timeout`".to_string();
+            let conditions =
+                Conditions { yes: modes, picks: vec![Pick { modes, span: opens, text }], ..Conditions::default() };
+            return Self { conditions, ..Self::default() };
+        }
+        let mut out = Self::default();
+        for (word, span) in words {
+            match word {
+                "off" => out.off = Some(span),
+                "non_idempotent" => out.non_idempotent = Some(span),
+                _ => {}
+            }
+            let modes = modes(word).unwrap_or_default();
+            if !modes.is_empty() {
+                out.conditions.yes = out.conditions.yes.union(modes);
+                out.conditions.picks.push(Pick { modes, span, text: format!("`{word}`") });
+            }
+        }
+        out
+    }
+}
+
+fn modes(word: &str) -> Option<ModeSet> {
+    let one = |mode: Mode| [mode].into_iter().collect::<ModeSet>();
+    Some(match word {
+        "error" => one(Mode::Refused),
+        "timeout" => one(Mode::Timeout),
+        "invalid_header" | "non_idempotent" | "off" => ModeSet::EMPTY,
+        _ => {
+            let status: u16 = word.strip_prefix("http_")?.parse().ok()?;
+            matches!(status, 403 | 404 | 429 | 500 | 502 | 503 | 504).then(|| one(Mode::Status(status)))?
+        }
+    })
+}
+
+/// The words of a list that blanks part, each with its place.
+fn words(node: &Node) -> Vec<(&str, Span)> {
+    let Some(text) = node.as_str() else { return Vec::new() };
+    let mut at = 0;
+    let mut out = Vec::new();
+    for word in text.split(char::is_whitespace).take(settings::MAX_LIST) {
+        if !word.is_empty() {
+            out.push((word, settings::within(node, at..at + word.len())));
+        }
+        // What parts the words is one character, a blank of one byte in all that a controller takes.
+        at += word.len() + 1;
+    }
+    out
+}

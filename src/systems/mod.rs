@@ -12,6 +12,7 @@ pub mod jobs;
 pub mod mesh;
 mod objects;
 pub mod queues;
+mod repeats;
 mod retry_on;
 mod settings;
 pub mod sql;
@@ -169,6 +170,8 @@ pub fn all() -> &'static [&'static dyn System] {
         &jobs::kubernetes_jobs::KubernetesJobs,
         &queues::kafka_connect::KafkaConnect,
         &queues::rabbitmq::RabbitMq,
+        &jobs::argo_workflows::ArgoWorkflows,
+        &queues::cloudflare::CloudflareQueues,
         &alerts::prometheus::Prometheus,
         &sql::Sql,
         &deploy::kubernetes::Kubernetes,

@@ -479,6 +479,65 @@ const ROWS: &[Row] = &[
         text: r#"{"rabbitmq_version": "4.0.1", "queues": [{"name": "a", "arguments": {"x-queue-type": "quorum"}}]}"#,
         holds: |f| f.queues[0].dead_letter == DeadLetter::None,
     },
+    Row {
+        system: "argo-workflows",
+        what: "retryStrategy.limit absent",
+        file: "w.yaml",
+        text: "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}, spec: {templates: [{name: t, retryStrategy: {backoff: {duration: 10s}}}]}}",
+        holds: |f| {
+            matches!(&only(f).attempts, Setting::Default { value: Attempts::Unbounded, .. })
+                && only(f).wait == Wait::None
+        },
+    },
+    Row {
+        system: "argo-workflows",
+        what: "retryStrategy.backoff absent",
+        file: "w.yaml",
+        text: "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}, spec: {templates: [{name: t, retryStrategy: {limit: 3}}]}}",
+        holds: |f| written_count(f, 4) && only(f).wait == Wait::None,
+    },
+    Row {
+        system: "argo-workflows",
+        what: "retryStrategy.backoff.factor absent",
+        file: "w.yaml",
+        text: "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}, spec: {templates: [{name: t, retryStrategy: {limit: 3, backoff: {duration: 10}}}]}}",
+        holds: |f| waits(f, [10_000; 5]),
+    },
+    Row {
+        system: "argo-workflows",
+        what: "retryStrategy.backoff.cap absent",
+        file: "w.yaml",
+        text: "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}, spec: {templates: [{name: t, retryStrategy: {limit: 3, backoff: {duration: 10, factor: 2}}}]}}",
+        holds: |f| only(f).wait.nominal(20).is_some_and(|d| d.as_secs() == 10 << 20),
+    },
+    Row {
+        system: "argo-workflows",
+        what: "jitter",
+        file: "w.yaml",
+        text: "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}, spec: {templates: [{name: t, retryStrategy: {limit: 3}}]}}",
+        holds: |f| default_jitter(f, Jitter::None),
+    },
+    Row {
+        system: "cloudflare-queues",
+        what: "max_retries absent",
+        file: "wrangler.json",
+        text: r#"{"queues": {"consumers": [{"queue": "a"}]}}"#,
+        holds: |f| default_count(f, 4),
+    },
+    Row {
+        system: "cloudflare-queues",
+        what: "retry_delay absent",
+        file: "wrangler.json",
+        text: r#"{"queues": {"consumers": [{"queue": "a"}]}}"#,
+        holds: |f| only(f).wait == Wait::None,
+    },
+    Row {
+        system: "cloudflare-queues",
+        what: "dead_letter_queue absent",
+        file: "wrangler.json",
+        text: r#"{"queues": {"consumers": [{"queue": "a"}]}}"#,
+        holds: |f| f.queues[0].dead_letter == DeadLetter::None,
+    },
 ];
 
 const KONG: &str = "{_format_version: '3.0', services: [{name: a, url: 'http://a'}]}";

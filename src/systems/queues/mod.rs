@@ -1,5 +1,6 @@
 //! Queues, topics and the consumers that settings declare.
 
+pub mod cloudflare;
 pub mod cloudformation;
 pub mod kafka_connect;
 pub mod rabbitmq;

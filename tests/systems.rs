@@ -67,7 +67,7 @@ macro_rules! fixtures {
     )* };
 }
 
-fixtures! { kong envoy istio resilience4j kubernetes compose cloudformation step_functions prometheus kubernetes_jobs kafka_connect rabbitmq cloudflare_queues argo_workflows }
+fixtures! { kong envoy istio resilience4j kubernetes compose cloudformation step_functions prometheus kubernetes_jobs kafka_connect rabbitmq cloudflare_queues argo_workflows pubsub knative }
 
 #[test]
 fn every_system_has_a_fixture_and_marks_that_its_fixture_holds() {

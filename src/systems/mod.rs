@@ -172,6 +172,8 @@ pub fn all() -> &'static [&'static dyn System] {
         &queues::rabbitmq::RabbitMq,
         &jobs::argo_workflows::ArgoWorkflows,
         &queues::cloudflare::CloudflareQueues,
+        &queues::pubsub::PubSub,
+        &queues::knative::Knative,
         &alerts::prometheus::Prometheus,
         &sql::Sql,
         &deploy::kubernetes::Kubernetes,

@@ -538,6 +538,65 @@ const ROWS: &[Row] = &[
         text: r#"{"queues": {"consumers": [{"queue": "a"}]}}"#,
         holds: |f| f.queues[0].dead_letter == DeadLetter::None,
     },
+    Row {
+        system: "pubsub",
+        what: "deadLetterPolicy absent",
+        file: "s.yaml",
+        text: "{apiVersion: pubsub.cnrm.cloud.google.com/v1beta1, kind: PubSubSubscription, metadata: {name: a}, spec: {topicRef: {name: t}}}",
+        holds: |f| f.queues[0].dead_letter == DeadLetter::None && matches!(&only(f).attempts, Setting::Unknown { .. }),
+    },
+    Row {
+        system: "pubsub",
+        what: "maxDeliveryAttempts absent in a deadLetterPolicy",
+        file: "s.yaml",
+        text: "{apiVersion: pubsub.cnrm.cloud.google.com/v1beta1, kind: PubSubSubscription, metadata: {name: a}, spec: {deadLetterPolicy: {deadLetterTopicRef: {name: d}}}}",
+        holds: |f| default_count(f, 5),
+    },
+    Row {
+        system: "pubsub",
+        what: "retryPolicy absent",
+        file: "s.yaml",
+        text: "{apiVersion: pubsub.cnrm.cloud.google.com/v1beta1, kind: PubSubSubscription, metadata: {name: a}, spec: {topicRef: {name: t}}}",
+        holds: |f| only(f).wait == Wait::None,
+    },
+    Row {
+        system: "pubsub",
+        what: "bounds of a retryPolicy absent",
+        file: "s.yaml",
+        text: "{apiVersion: pubsub.cnrm.cloud.google.com/v1beta1, kind: PubSubSubscription, metadata: {name: a}, spec: {retryPolicy: {}}}",
+        holds: |f| {
+            waits(f, [10_000, 20_000, 40_000, 80_000, 160_000])
+                && only(f).wait.nominal(20).is_some_and(|d| d.as_secs() == 600)
+        },
+    },
+    Row {
+        system: "pubsub",
+        what: "messageRetentionDuration absent",
+        file: "s.yaml",
+        text: "{apiVersion: pubsub.cnrm.cloud.google.com/v1beta1, kind: PubSubSubscription, metadata: {name: a}, spec: {topicRef: {name: t}}}",
+        holds: |f| is_default(&f.queues[0].retention, Duration::from_secs(604_800)),
+    },
+    Row {
+        system: "knative",
+        what: "delivery.retry absent in a delivery",
+        file: "t.yaml",
+        text: "{apiVersion: eventing.knative.dev/v1, kind: Trigger, metadata: {name: a}, spec: {broker: b, delivery: {backoffPolicy: linear}}}",
+        holds: |f| f.layers.is_empty(),
+    },
+    Row {
+        system: "knative",
+        what: "delivery.backoffPolicy or backoffDelay absent",
+        file: "t.yaml",
+        text: "{apiVersion: eventing.knative.dev/v1, kind: Trigger, metadata: {name: a}, spec: {broker: b, delivery: {retry: 3, backoffPolicy: linear}}}",
+        holds: |f| written_count(f, 4) && only(f).wait == Wait::None,
+    },
+    Row {
+        system: "knative",
+        what: "cap of the wait",
+        file: "t.yaml",
+        text: "{apiVersion: eventing.knative.dev/v1, kind: Trigger, metadata: {name: a}, spec: {broker: b, delivery: {retry: 3, backoffPolicy: exponential, backoffDelay: PT1S}}}",
+        holds: |f| only(f).wait.nominal(20).is_some_and(|d| d.as_secs() == 1 << 20),
+    },
 ];
 
 const KONG: &str = "{_format_version: '3.0', services: [{name: a, url: 'http://a'}]}";

@@ -3,4 +3,6 @@
 pub mod cloudflare;
 pub mod cloudformation;
 pub mod kafka_connect;
+pub mod knative;
+pub mod pubsub;
 pub mod rabbitmq;

@@ -69,7 +69,7 @@ macro_rules! fixtures {
 
 fixtures! {
     kong envoy ingress_nginx spring_cloud_gateway istio linkerd resilience4j kubernetes compose cloudformation
-    step_functions prometheus kubernetes_jobs kafka_connect rabbitmq
+    step_functions prometheus kubernetes_jobs kafka_connect rabbitmq cloudflare_queues argo_workflows pubsub knative
 }
 
 #[test]

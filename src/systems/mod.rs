@@ -13,6 +13,7 @@ pub mod jobs;
 pub mod mesh;
 mod objects;
 pub mod queues;
+mod repeats;
 mod retry_on;
 mod settings;
 pub mod sql;
@@ -186,6 +187,10 @@ pub fn all() -> &'static [&'static dyn System] {
         &jobs::kubernetes_jobs::KubernetesJobs,
         &queues::kafka_connect::KafkaConnect,
         &queues::rabbitmq::RabbitMq,
+        &jobs::argo_workflows::ArgoWorkflows,
+        &queues::cloudflare::CloudflareQueues,
+        &queues::pubsub::PubSub,
+        &queues::knative::Knative,
         &alerts::prometheus::Prometheus,
         &sql::Sql,
         &deploy::kubernetes::Kubernetes,

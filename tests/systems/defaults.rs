@@ -687,6 +687,124 @@ const ROWS: &[Row] = &[
         text: r#"{"rabbitmq_version": "4.0.1", "queues": [{"name": "a", "arguments": {"x-queue-type": "quorum"}}]}"#,
         holds: |f| f.queues[0].dead_letter == DeadLetter::None,
     },
+    Row {
+        system: "argo-workflows",
+        what: "retryStrategy.limit absent",
+        file: "w.yaml",
+        text: "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}, spec: {templates: [{name: t, retryStrategy: {backoff: {duration: 10s}}}]}}",
+        holds: |f| {
+            matches!(&only(f).attempts, Setting::Default { value: Attempts::Unbounded, .. })
+                && only(f).wait == Wait::None
+        },
+    },
+    Row {
+        system: "argo-workflows",
+        what: "retryStrategy.backoff absent",
+        file: "w.yaml",
+        text: "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}, spec: {templates: [{name: t, retryStrategy: {limit: 3}}]}}",
+        holds: |f| written_count(f, 4) && only(f).wait == Wait::None,
+    },
+    Row {
+        system: "argo-workflows",
+        what: "retryStrategy.backoff.factor absent",
+        file: "w.yaml",
+        text: "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}, spec: {templates: [{name: t, retryStrategy: {limit: 3, backoff: {duration: 10}}}]}}",
+        holds: |f| waits(f, [10_000; 5]),
+    },
+    Row {
+        system: "argo-workflows",
+        what: "retryStrategy.backoff.cap absent",
+        file: "w.yaml",
+        text: "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}, spec: {templates: [{name: t, retryStrategy: {limit: 3, backoff: {duration: 10, factor: 2}}}]}}",
+        holds: |f| only(f).wait.nominal(20).is_some_and(|d| d.as_secs() == 10 << 20),
+    },
+    Row {
+        system: "argo-workflows",
+        what: "jitter",
+        file: "w.yaml",
+        text: "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: a}, spec: {templates: [{name: t, retryStrategy: {limit: 3}}]}}",
+        holds: |f| default_jitter(f, Jitter::None),
+    },
+    Row {
+        system: "cloudflare-queues",
+        what: "max_retries absent",
+        file: "wrangler.json",
+        text: r#"{"queues": {"consumers": [{"queue": "a"}]}}"#,
+        holds: |f| default_count(f, 4),
+    },
+    Row {
+        system: "cloudflare-queues",
+        what: "retry_delay absent",
+        file: "wrangler.json",
+        text: r#"{"queues": {"consumers": [{"queue": "a"}]}}"#,
+        holds: |f| only(f).wait == Wait::None,
+    },
+    Row {
+        system: "cloudflare-queues",
+        what: "dead_letter_queue absent",
+        file: "wrangler.json",
+        text: r#"{"queues": {"consumers": [{"queue": "a"}]}}"#,
+        holds: |f| f.queues[0].dead_letter == DeadLetter::None,
+    },
+    Row {
+        system: "pubsub",
+        what: "deadLetterPolicy absent",
+        file: "s.yaml",
+        text: "{apiVersion: pubsub.cnrm.cloud.google.com/v1beta1, kind: PubSubSubscription, metadata: {name: a}, spec: {topicRef: {name: t}}}",
+        holds: |f| f.queues[0].dead_letter == DeadLetter::None && matches!(&only(f).attempts, Setting::Unknown { .. }),
+    },
+    Row {
+        system: "pubsub",
+        what: "maxDeliveryAttempts absent in a deadLetterPolicy",
+        file: "s.yaml",
+        text: "{apiVersion: pubsub.cnrm.cloud.google.com/v1beta1, kind: PubSubSubscription, metadata: {name: a}, spec: {deadLetterPolicy: {deadLetterTopicRef: {name: d}}}}",
+        holds: |f| default_count(f, 5),
+    },
+    Row {
+        system: "pubsub",
+        what: "retryPolicy absent",
+        file: "s.yaml",
+        text: "{apiVersion: pubsub.cnrm.cloud.google.com/v1beta1, kind: PubSubSubscription, metadata: {name: a}, spec: {topicRef: {name: t}}}",
+        holds: |f| only(f).wait == Wait::None,
+    },
+    Row {
+        system: "pubsub",
+        what: "bounds of a retryPolicy absent",
+        file: "s.yaml",
+        text: "{apiVersion: pubsub.cnrm.cloud.google.com/v1beta1, kind: PubSubSubscription, metadata: {name: a}, spec: {retryPolicy: {}}}",
+        holds: |f| {
+            waits(f, [10_000, 20_000, 40_000, 80_000, 160_000])
+                && only(f).wait.nominal(20).is_some_and(|d| d.as_secs() == 600)
+        },
+    },
+    Row {
+        system: "pubsub",
+        what: "messageRetentionDuration absent",
+        file: "s.yaml",
+        text: "{apiVersion: pubsub.cnrm.cloud.google.com/v1beta1, kind: PubSubSubscription, metadata: {name: a}, spec: {topicRef: {name: t}}}",
+        holds: |f| is_default(&f.queues[0].retention, Duration::from_secs(604_800)),
+    },
+    Row {
+        system: "knative",
+        what: "delivery.retry absent in a delivery",
+        file: "t.yaml",
+        text: "{apiVersion: eventing.knative.dev/v1, kind: Trigger, metadata: {name: a}, spec: {broker: b, delivery: {backoffPolicy: linear}}}",
+        holds: |f| f.layers.is_empty(),
+    },
+    Row {
+        system: "knative",
+        what: "delivery.backoffPolicy or backoffDelay absent",
+        file: "t.yaml",
+        text: "{apiVersion: eventing.knative.dev/v1, kind: Trigger, metadata: {name: a}, spec: {broker: b, delivery: {retry: 3, backoffPolicy: linear}}}",
+        holds: |f| written_count(f, 4) && only(f).wait == Wait::None,
+    },
+    Row {
+        system: "knative",
+        what: "cap of the wait",
+        file: "t.yaml",
+        text: "{apiVersion: eventing.knative.dev/v1, kind: Trigger, metadata: {name: a}, spec: {broker: b, delivery: {retry: 3, backoffPolicy: exponential, backoffDelay: PT1S}}}",
+        holds: |f| only(f).wait.nominal(20).is_some_and(|d| d.as_secs() == 1 << 20),
+    },
 ];
 
 const INGRESS: &str = "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a}, \

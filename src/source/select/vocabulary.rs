@@ -48,7 +48,7 @@ pub(super) fn is_library(word: &str) -> bool {
 
 /// Whether calling it, or what is in it, makes a request.
 pub(super) fn is_client(word: &str) -> bool {
-    matches!(word, "reqwest" | "execute" | "ureq" | "hyper" | "surf" | "isahc" | "awc")
+    matches!(word, "reqwest" | "execute" | "ureq" | "hyper" | "surf" | "isahc" | "awc" | "receive_message")
 }
 
 /// Whether a call of this name may leave the program, whoever has it.

@@ -1,4 +1,5 @@
 //! Jobs and workflows: what is run again when it fails.
 
+pub mod argo_workflows;
 pub mod kubernetes_jobs;
 pub mod step_functions;

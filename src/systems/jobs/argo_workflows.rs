@@ -1,0 +1,170 @@
+//! Argo Workflows: the retry strategies of templates.
+
+use std::time::Duration;
+
+use crate::facts::Facts;
+use crate::model::{Attempts, Conditions, LayerKind, ModeSet, Setting, Wait};
+use crate::syntax::{Entry, Node};
+use crate::systems::objects::{self, Object};
+use crate::systems::settings::{self, Ids};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, repeats};
+
+/// Argo Workflows.
+pub struct ArgoWorkflows;
+
+const ID: &str = "argo-workflows";
+const TYPES: &str = "argoproj/argo-workflows pkg/apis/workflow/v1alpha1/workflow_types.go";
+const OPERATOR: &str = "argoproj/argo-workflows workflow/controller/operator.go";
+
+static META: SystemMeta = SystemMeta {
+    id: ID,
+    name: "Argo Workflows",
+    reads: "Workflows, WorkflowTemplates, ClusterWorkflowTemplates and CronWorkflows: retryStrategy",
+    marks: &["retryStrategy"],
+    defaults: &[
+        DefaultFigure { what: "retryStrategy.limit absent", value: "no limit, and no wait", source: OPERATOR },
+        DefaultFigure { what: "retryStrategy.backoff absent", value: "at once", source: OPERATOR },
+        DefaultFigure { what: "retryStrategy.backoff.factor absent", value: "the same wait each time", source: TYPES },
+        DefaultFigure { what: "retryStrategy.backoff.cap absent", value: "no cap", source: TYPES },
+        DefaultFigure { what: "jitter", value: "none; there is no such setting", source: OPERATOR },
+    ],
+};
+
+impl System for ArgoWorkflows {
+    fn meta(&self) -> &'static SystemMeta {
+        &META
+    }
+
+    fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
+        let mut ids = Ids::default();
+        for (_, root) in unit.documents() {
+            for object in named(root) {
+                let spec = match object.kind {
+                    "Workflow" | "WorkflowTemplate" | "ClusterWorkflowTemplate" => object.node.get("spec"),
+                    "CronWorkflow" => object.spec(&["workflowSpec"]),
+                    _ => None,
+                };
+                if let Some(spec) = spec {
+                    workflow(&object, spec, &mut ids, facts);
+                }
+            }
+        }
+    }
+}
+
+/// Workflows often have a `generateName` only.
+fn named(root: &Node) -> Vec<Object<'_>> {
+    let listed = objects::of(root);
+    if !listed.is_empty() {
+        return listed.into_iter().filter(|o| o.version.starts_with("argoproj.io/")).collect();
+    }
+    let object = || {
+        let name = root.at(&["metadata", "generateName"])?;
+        Some(Object {
+            node: root,
+            version: root.get("apiVersion")?.as_str().filter(|v| v.starts_with("argoproj.io/"))?,
+            kind: root.get("kind")?.as_str()?,
+            name: name.as_str()?.trim_end_matches('-'),
+            name_span: name.span,
+            namespace: None,
+        })
+    };
+    object().into_iter().collect()
+}
+
+fn workflow(object: &Object<'_>, spec: &Node, ids: &mut Ids, facts: &mut Facts) {
+    let deadline = spec.entry("activeDeadlineSeconds").is_some();
+    let templates = spec.get("templates").map_or(&[][..], Node::items).iter().map(|n| &**n);
+    for template in templates.chain(spec.get("templateDefaults")) {
+        let Some(strategy) = template.entry("retryStrategy") else { continue };
+        let own = template.get("name").and_then(Node::as_str).unwrap_or("defaults");
+        let name = format!("template {own} of {} {}", object.kind, object.name);
+        let bounded = deadline || template.entry("activeDeadlineSeconds").is_some();
+        let id = ids.next(format!("{ID}:{}:{own}", object.name));
+        facts.layers.push(layer(id, name, strategy, bounded));
+    }
+}
+
+fn layer(id: std::sync::Arc<str>, name: String, strategy: &Entry, bounded: bool) -> crate::model::Layer {
+    let node = &*strategy.value;
+    let limit = node.entry("limit").filter(|e| !e.value.is_null());
+    let backoff = node.entry("backoff").filter(|e| !e.value.is_null());
+    let longest = backoff.and_then(|b| b.value.get("maxDuration"));
+    let attempts = match limit {
+        Some(e) => settings::retries(e),
+        // An expression, a deadline or a longest time ends it as well.
+        None if bounded || longest.is_some() || node.entry("expression").is_some() => {
+            Setting::unknown("no `limit`: it ends by a deadline or an expression", Some(strategy.key_span))
+        }
+        None => Setting::default(Attempts::Unbounded, OPERATOR),
+    };
+    let mut layer = repeats::layer(ID, LayerKind::Job, id, name.clone(), strategy.key_span, attempts);
+    layer.asked_for = true;
+    layer.place = limit.map_or(strategy.key_span, |e| e.value.span);
+    layer.reading = match limit {
+        Some(e) => format!("{} on {name}", settings::quote(e)),
+        None => format!("{name}, whose `retryStrategy` has no `limit`"),
+    };
+    // The controller waits only where there is a limit.
+    layer.wait = match (limit, backoff) {
+        (Some(_), Some(b)) => wait(&b.value),
+        _ => Wait::None,
+    };
+    layer.wait_place = backoff.map(|b| b.key_span);
+    layer.jitter = Setting::default(crate::model::Jitter::None, OPERATOR);
+    layer.retries = conditions(node);
+    layer.advice.limit = Some("set `limit` in the `retryStrategy`".to_owned());
+    layer.advice.fewer = Some("a smaller `limit`".to_owned());
+    layer.advice.wait = Some(match (limit, backoff) {
+        (None, Some(_)) => "set a `limit`: without one the `backoff` has no effect".to_owned(),
+        _ => "set `backoff: {duration: 10s, factor: 2, cap: 5m}` in the `retryStrategy`, with a `limit`".to_owned(),
+    });
+    layer.advice.grow = Some("set `factor: 2` in the `backoff`".to_owned());
+    layer.advice.cap = Some("set `cap: 5m` in the `backoff`".to_owned());
+    layer.advice.statuses = Some("an `expression` in the `retryStrategy`".to_owned());
+    layer
+}
+
+fn wait(backoff: &Node) -> Wait {
+    let base = match backoff.get("duration") {
+        Some(node) => match node.as_str().and_then(length) {
+            Some(d) => Setting::written(d, node.span),
+            None => Setting::unknown("`duration` is worked out at run time", Some(node.span)),
+        },
+        None => Setting::unknown("a `backoff` without `duration`", Some(backoff.span)),
+    };
+    let Some(factor) = backoff.get("factor").filter(|n| !n.is_null()) else { return Wait::Fixed(base) };
+    let factor = match factor.as_int() {
+        Some(n) => Setting::written(n as f64, factor.span),
+        None => Setting::unknown("`factor` is worked out at run time", Some(factor.span)),
+    };
+    let cap = match backoff.get_any(&["cap", "maxDuration"]).filter(|n| !n.is_null()) {
+        Some(node) => match node.as_str().and_then(length) {
+            Some(d) => Setting::written(Some(d), node.span),
+            None => Setting::unknown("the bound is worked out at run time", Some(node.span)),
+        },
+        None => Setting::default(None, TYPES),
+    };
+    Wait::Exponential { base, factor, cap }
+}
+
+/// Seconds, or Go's form.
+fn length(text: &str) -> Option<Duration> {
+    let seconds = text.trim().parse::<u64>().ok().map(Duration::from_secs);
+    seconds.or_else(|| duration::go(text))
+}
+
+/// A failed run, unless the policy takes errors of the cluster only; `Always` takes both.
+fn conditions(strategy: &Node) -> Conditions {
+    let policy = strategy.entry("retryPolicy");
+    let discriminates = strategy.entry("expression").is_some();
+    let always = policy.filter(|e| e.value.as_str() == Some("Always"));
+    match policy.and_then(|e| e.value.as_str()) {
+        Some("OnError" | "OnTransientError") => Conditions { unknown: ModeSet::all(), ..Conditions::default() },
+        _ => Conditions {
+            unknown: ModeSet::all(),
+            any_error: always.filter(|_| !discriminates).map(|e| e.value.span),
+            ..Conditions::default()
+        },
+    }
+}

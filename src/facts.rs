@@ -1,15 +1,19 @@
 //! What one unit says, before anything is linked. Plain data: Send, no syntax tree, what a test of one file asserts.
 
+mod schema;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::{
     Alarm, Attempts, Budget, ComponentName, Conditions, GatewayName, HostRef, IncompleteRecord, Layer, Purge, Queue,
-    QueueName, Setting, Unresolved, Wait,
+    QueueName, Setting, Store, Unresolved, Wait,
 };
 use crate::rust::ir;
 use crate::source::{FileId, Span, Unread};
+
+pub use schema::{ColumnFact, SchemaChange, SchemaFact, TableFact, UniqueFact};
 
 /// The facts of one unit, or of all units together.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -44,6 +48,10 @@ pub struct Facts {
     pub settings: Vec<SettingsFact>,
     /// Purges.
     pub purges: Vec<Purge>,
+    /// Statements that make or change tables; joining turns them into `stores`.
+    pub schemas: Vec<SchemaFact>,
+    /// Tables that remember requests or messages.
+    pub stores: Vec<Store>,
     /// Queues, subscriptions and consumers.
     pub queues: Vec<Queue>,
     /// Components that take messages from a queue, as settings tell.
@@ -76,6 +84,8 @@ impl Facts {
         self.modules.append(&mut other.modules);
         self.settings.append(&mut other.settings);
         self.purges.append(&mut other.purges);
+        self.schemas.append(&mut other.schemas);
+        self.stores.append(&mut other.stores);
         self.queues.append(&mut other.queues);
         self.consumers.append(&mut other.consumers);
         self.alarms.append(&mut other.alarms);

@@ -11,6 +11,16 @@ use serde_json::Value;
 /// The headings of a page, in this order.
 const HEADINGS: [&str; 6] = ["What it does", "Why it hurts", "Fires on", "Stays silent on", "How to fix", "References"];
 
+/// Rules that look at tables, records and statements: no layer belongs to them.
+const OF_RECORDS: [&str; 6] = [
+    "check-then-insert",
+    "missing-idempotency-constraint",
+    "missing-stored-response",
+    "non-time-based-purge",
+    "unsafe-redrive",
+    "weak-idempotency-key",
+];
+
 /// The line of an example at which the finding starts ends with this, in a comment of the file's syntax.
 const MARK: &str = "<-- fires";
 
@@ -159,7 +169,7 @@ fn examples_that_fire_do_so_at_the_marked_line_and_nowhere_else() {
 fn examples_that_stay_silent_do_and_what_they_are_about_is_seen() {
     let mut wrong = Vec::new();
     for page in pages() {
-        let mut seen = false;
+        let mut seen = OF_RECORDS.contains(&&*page.rule);
         for example in page.examples.iter().filter(|e| e.section == "Stays silent on") {
             let report = example.check();
             let found = findings(&report, &page.rule);

@@ -34,6 +34,10 @@ pub enum Kind {
     Levels,
     /// A table: system = version.
     Versions,
+    /// A span of time.
+    Duration,
+    /// A table, whose keys stand under this name in [`KEYS`].
+    Table,
     /// A list of tables (`[[name]]`), whose keys stand under this name in [`KEYS`].
     Tables,
 }
@@ -50,7 +54,8 @@ impl Kind {
             Self::Globs => "a list of globs",
             Self::Levels => "a table: rule = \"error\", \"warning\", \"note\" or \"off\"",
             Self::Versions => "a table: system = \"major.minor\"",
-            Self::Tables => "a table",
+            Self::Duration => "a span of time: \"30s\", \"12h\", \"7d\"",
+            Self::Table | Self::Tables => "a table",
         }
     }
 }
@@ -140,6 +145,20 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         table: "",
+        name: "redelivery",
+        kind: Kind::Table,
+        default: "{}",
+        doc: "How requests and messages come a second time, where the files do not show it.",
+    },
+    Key {
+        table: "redelivery",
+        name: "window",
+        kind: Kind::Duration,
+        default: "[]",
+        doc: "How long after the first time a request or message can still come again. Records of handled ones that go sooner are `short-idempotency-retention`.",
+    },
+    Key {
+        table: "",
         name: "systems",
         kind: Kind::Versions,
         default: "{}",
@@ -158,8 +177,11 @@ pub fn markdown() -> String {
     for key in KEYS {
         let name = match (key.table, key.kind) {
             ("", Kind::Tables) => format!("`[[{}]]`", key.name),
-            ("", Kind::Levels | Kind::Versions) => format!("`[{}]`", key.name),
+            ("", Kind::Levels | Kind::Versions | Kind::Table) => format!("`[{}]`", key.name),
             ("", _) => format!("`{}`", key.name),
+            (table, _) if keys_of("").any(|key| key.name == table && key.kind == Kind::Table) => {
+                format!("`[{table}]` `{}`", key.name)
+            }
             (table, _) => format!("`[[{table}]]` `{}`", key.name),
         };
         let default = match key.default {

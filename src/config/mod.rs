@@ -12,6 +12,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use globs::{Bases, Globs};
 pub use levels::apply_levels;
@@ -48,6 +49,8 @@ pub struct Config {
     pub exclude: Vec<String>,
     /// What cannot be seen.
     pub services: Vec<ServiceConfig>,
+    /// How long after the first time a request or message can still come again, and where that is written.
+    pub redelivery_window: Option<(Duration, Span)>,
     /// Versions of systems.
     pub versions: Versions,
     /// The least level that makes the run fail; `None` = never.
@@ -71,6 +74,7 @@ impl Default for Config {
             overrides: Vec::new(),
             exclude: Vec::new(),
             services: Vec::new(),
+            redelivery_window: None,
             versions: Versions::default(),
             fail_on: Some(Severity::Error),
             notes: false,

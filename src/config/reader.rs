@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::time::Duration;
 
 use super::keys::{Key, Kind, keys_of};
 use super::problem::Problem;
 use super::{Config, PathLevels, RuleLevel, ServiceConfig, globs};
 use crate::rules::Severity;
+use crate::source::Span;
 use crate::suggest::closest;
 use crate::syntax::{Entry, Node, Parsed, Value};
 use crate::systems::Version;
@@ -68,10 +70,25 @@ impl Reader<'_> {
                     config.services = self.tables(entry, key, Self::service);
                     self.twice(&config.services);
                 }
+                "redelivery" => config.redelivery_window = self.redelivery(value, key),
                 "systems" => self.versions(value, key, config),
                 _ => {}
             }
         }
+    }
+
+    fn redelivery(&mut self, node: &Node, key: &Key) -> Option<(Duration, Span)> {
+        if !matches!(node.value, Value::Map(_)) {
+            self.wrong(node, key);
+            return None;
+        }
+        let mut window = None;
+        for (key, entry) in self.entries(node, "redelivery") {
+            let value = &*entry.value;
+            let read = quoted(value).and_then(span_of_time);
+            window = self.or_wrong(read, value, key).map(|read| (read, value.span));
+        }
+        window
     }
 
     fn path_levels(&mut self, entry: &Entry, node: &Node) -> Option<PathLevels> {
@@ -303,6 +320,22 @@ fn unquoted(node: &Node) -> Option<&str> {
 
 fn severity(text: &str) -> Option<Severity> {
     [Severity::Error, Severity::Warning, Severity::Note].into_iter().find(|s| s.name() == text)
+}
+
+/// `30s`, `5m`, `12h`, `7d`, `2w`.
+fn span_of_time(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let at = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at(at);
+    let seconds: u64 = match unit.trim() {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        "w" => 604_800,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(seconds).filter(|n| *n > 0).map(Duration::from_secs)
 }
 
 /// `1.23`, `v1.23`, `1.23.4`.

@@ -117,7 +117,7 @@ rules = { retry-amplificaton = "off" }
         (
             "colour",
             "unknown key `colour`",
-            "known here: max-amplification, fail-on, notes, strict, include-tests, exclude, rules, override, service, systems",
+            "known here: max-amplification, fail-on, notes, strict, include-tests, exclude, rules, override, service, redelivery, systems",
         ),
         ("missing-jiter", "unknown rule `missing-jiter`", "did you mean `missing-jitter`?"),
         ("something-else", "unknown rule `something-else`", "`retrylint rules` lists all rules"),

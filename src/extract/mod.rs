@@ -10,7 +10,7 @@ use crate::rust::cargo;
 use crate::rust::lower::lower;
 use crate::source::{SourceFile, Span, Unread};
 use crate::syntax::{self, Parsed, Syntax, SyntaxError};
-use crate::systems::sql::purges;
+use crate::systems::sql::{purges, schema};
 use crate::systems::{self, Part, Unit};
 
 /// Larger Rust files are generated: their trees would take some 300 bytes of memory for each byte of text.
@@ -58,6 +58,7 @@ fn extract_rust(file: &SourceFile, config: &Config) -> Facts {
 fn extract_sql(file: &SourceFile) -> Facts {
     let mut facts = Facts::default();
     purges::extract(file, &mut facts);
+    schema::extract(file, &mut facts);
     facts
 }
 

@@ -36,7 +36,7 @@ use owners::Owners;
 
 /// Links the facts of all files, and what their Rust code does, into the model.
 pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Config) -> Model {
-    let Facts { layers, components, services, routes, packages, modules, purges, unresolved, .. } = facts;
+    let Facts { layers, components, services, routes, packages, modules, purges, stores, unresolved, .. } = facts;
     let (mut queues, alarms, incomplete_records) = (facts.queues, facts.alarms, facts.incomplete_records);
     queues::join(&mut queues, &alarms);
     let mut draft =
@@ -61,6 +61,8 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
 
     let mut model = Model {
         purges,
+        stores,
+        redelivery_window: config.redelivery_window,
         queues,
         alarms,
         incomplete_records,

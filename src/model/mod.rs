@@ -7,6 +7,7 @@ mod post;
 mod purge;
 mod queue;
 mod setting;
+mod store;
 
 pub use hop::{
     Answer, Callers, Component, ComponentIx, ComponentKind, ComponentName, GatewayName, Hop, HostRef, LayerIx,
@@ -21,6 +22,9 @@ pub use queue::{
     names_dead_letters,
 };
 pub use setting::Setting;
+pub use store::{KeyColumn, NoHelp, Store, StoreKind, StoredResponse, Unique};
+
+use std::time::Duration;
 
 use crate::source::Span;
 
@@ -50,6 +54,8 @@ pub struct Model {
     pub paths_truncated: bool,
     /// Statements that purge records.
     pub purges: Vec<Purge>,
+    /// Tables that remember requests or messages.
+    pub stores: Vec<Store>,
     /// Queues, subscriptions and consumers, those for dead letters among them.
     pub queues: Vec<Queue>,
     /// Every alarm, also those that watch no queue.
@@ -58,6 +64,8 @@ pub struct Model {
     pub incomplete_records: Vec<IncompleteRecord>,
     /// What could not be resolved.
     pub unresolved: Vec<Unresolved>,
+    /// How long after the first time a request or message can still come again, where the configuration says it.
+    pub redelivery_window: Option<(Duration, Span)>,
     /// The product above which a path is an error.
     pub max_amplification: u64,
 }

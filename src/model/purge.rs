@@ -1,5 +1,7 @@
 //! Statements that delete old records.
 
+use std::time::Duration;
+
 use crate::source::Span;
 
 /// A statement that purges a table whose records must outlive every redelivery.
@@ -15,6 +17,8 @@ pub struct Purge {
     pub bound: PurgeBound,
     /// The part of the statement that does, for a label.
     pub bound_span: Option<Span>,
+    /// How old a record is at least when it goes, and where that is written.
+    pub age: Option<(Duration, Span)>,
 }
 
 /// How a purge chooses what goes.

@@ -10,7 +10,9 @@ mod implicit_retries;
 mod incomplete_dead_letter;
 mod missing_backoff;
 mod missing_dead_letter;
+mod missing_idempotency_constraint;
 mod missing_jitter;
+mod missing_stored_response;
 mod non_idempotent_retry;
 mod non_time_based_purge;
 mod phrase;
@@ -19,10 +21,12 @@ mod retry_on_any_error;
 mod retry_on_client_error;
 mod schedule;
 mod short_dead_letter_retention;
+mod short_idempotency_retention;
 mod stacked_retries;
 mod unbounded_retries;
 mod uncapped_backoff;
 mod unmonitored_dead_letter;
+mod weak_idempotency_key;
 
 #[cfg(test)]
 mod tests;
@@ -72,7 +76,11 @@ pub fn all() -> &'static [&'static dyn Rule] {
         &short_dead_letter_retention::ShortDeadLetterRetention,
         &incomplete_dead_letter::IncompleteDeadLetter,
         &unmonitored_dead_letter::UnmonitoredDeadLetter,
+        &missing_idempotency_constraint::MissingIdempotencyConstraint,
+        &weak_idempotency_key::WeakIdempotencyKey,
+        &missing_stored_response::MissingStoredResponse,
         &non_time_based_purge::NonTimeBasedPurge,
+        &short_idempotency_retention::ShortIdempotencyRetention,
     ]
 }
 

@@ -190,6 +190,7 @@ fn a_purge_over_several_lines_is_marked_in_its_first() {
         place: Span::new(file, 0, sql.len()),
         bound: PurgeBound::Count,
         bound_span: Some(draft.span(file, "ORDER BY received_at LIMIT 1000")),
+        age: None,
     });
     insta::assert_snapshot!(written(&text(80), &draft.run()));
 }

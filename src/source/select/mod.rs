@@ -80,9 +80,14 @@ pub fn could_concern(file: &SourceFile, include_tests: bool) -> bool {
 /// Manifests, and units of which a file holds a mark.
 fn mark_settings(files: &[SourceFile], paths: &[&str], concerns: &mut [bool]) {
     let is_rust = |path: &str| Syntax::of_path(path) == Some(Syntax::Rust);
+    // Keywords in any case, and one look at the tokens tells whether any of it matters.
+    let is_script = |path: &str| Syntax::of_path(path) == Some(Syntax::Sql);
     let marked: Vec<bool> = files
         .par_iter()
-        .map(|file| !is_rust(&file.path) && (cargo::is_manifest(&file.path) || marks::holds_mark(&file.text)))
+        .map(|file| {
+            !is_rust(&file.path)
+                && (is_script(&file.path) || cargo::is_manifest(&file.path) || marks::holds_mark(&file.text))
+        })
         .collect();
     for unit in systems::units(paths) {
         if unit.iter().any(|&i| marked.get(i) == Some(&true)) {

@@ -1,13 +1,19 @@
-//! SQL scripts: which statements purge the records that a redelivery is looked up in.
+//! SQL scripts: which tables remember requests or messages, what keeps a second record of one of them out, and which
+//! statements purge them.
 
 mod age;
 mod conditions;
+mod cursor;
+mod keys;
 mod lex;
 mod names;
 mod places;
 pub mod purges;
 mod read;
+pub mod schema;
+mod spans;
 mod split;
+mod stores;
 mod tables;
 mod victims;
 
@@ -18,7 +24,7 @@ use crate::syntax::Syntax;
 static META: SystemMeta = SystemMeta {
     id: "sql",
     name: "SQL",
-    reads: "scripts (.sql): DELETE and TRUNCATE of inbox, idempotency and dead-letter tables, in routines and schedules too",
+    reads: "scripts (.sql), migrations in the order of their names: inbox, idempotency and dead-letter tables, their keys, and what deletes from them",
     marks: &["DELETE", "delete", "Delete", "TRUNCATE", "truncate", "Truncate"],
     defaults: &[],
 };
@@ -34,9 +40,16 @@ impl System for Sql {
     fn extract(&self, unit: &Unit<'_>, _versions: &Versions, facts: &mut Facts) {
         for part in unit.parts.iter().filter(|p| Syntax::of_path(&p.file.path) == Some(Syntax::Sql)) {
             purges::extract(part.file, facts);
+            schema::extract(part.file, facts);
         }
+    }
+
+    fn join(&self, facts: &mut Facts) {
+        stores::join(facts);
     }
 }
 
+#[cfg(test)]
+mod store_tests;
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ use super::lex::{Kind, Token};
 use super::names;
 use super::places::Places;
 use super::read::{self, Reading};
+use super::spans;
 use super::split::{self, Candidate, Context};
 use super::tables::Tables;
 use super::victims::{Parts, Scope, factors};
@@ -41,7 +42,7 @@ fn mentions(text: &str) -> bool {
 }
 
 /// A file whose statements do not run in production, as far as its path tells.
-fn is_trial(path: &str) -> bool {
+pub(super) fn is_trial(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);
     let words = |s: &str| s.split(|c: char| !c.is_alphanumeric()).map(str::to_string).collect::<Vec<_>>();
@@ -111,7 +112,7 @@ impl Extractor<'_> {
             let table = self.candidate.word(name).to_string();
             if let Some(keeps) = self.tables.store(&table, used) {
                 let place = self.span(&(0..name.range.end));
-                self.facts.purges.push(Purge { table, keeps, place, bound, bound_span: None });
+                self.facts.purges.push(Purge { table, keeps, place, bound, bound_span: None, age: None });
             }
         }
     }
@@ -128,8 +129,10 @@ impl Extractor<'_> {
             let Some(table) = self.base(&target, delete, parts) else { continue };
             let Some(keeps) = self.tables.store(&table, used) else { continue };
             let (bound, bound_span) = self.bound(&table, keeps, delete, parts, reading, &places);
+            let age = if bound == PurgeBound::Age { spans::age(self.candidate) } else { None };
+            let age = age.map(|(age, place)| (age, self.span(&place)));
             let place = self.span(&place);
-            self.facts.purges.push(Purge { table, keeps, place, bound, bound_span });
+            self.facts.purges.push(Purge { table, keeps, place, bound, bound_span, age });
         }
     }
 
@@ -208,7 +211,14 @@ impl Extractor<'_> {
         let span = self.span(&head);
         let is_cursor = tokens.windows(2).any(|w| matches!(w, [a, b] if is(a, "CURRENT") && is(b, "OF")));
         if let (true, Some(keeps)) = (is_cursor, keeps) {
-            self.facts.purges.push(Purge { table, keeps, place: span, bound: PurgeBound::Other, bound_span: None });
+            self.facts.purges.push(Purge {
+                table,
+                keeps,
+                place: span,
+                bound: PurgeBound::Other,
+                bound_span: None,
+                age: None,
+            });
             return;
         }
         let reason = format!("the purge of {table} cannot be read: {problem}");

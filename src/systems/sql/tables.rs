@@ -22,7 +22,7 @@ impl Tables {
             Named::Store => Some(Keeps::Handled),
             Named::DeadLetters => Some(Keeps::DeadLetters),
             Named::Perhaps => has(names::is_message_key).then_some(Keeps::Handled),
-            Named::Unknown => (score(created) >= 3).then_some(Keeps::Handled),
+            Named::Unknown => (score(created.iter().map(|(c, _)| &**c)) >= 3).then_some(Keeps::Handled),
             Named::Other => None,
         }
     }
@@ -89,8 +89,8 @@ fn is_name(token: &Token) -> bool {
 }
 
 /// How much the columns look like those of a store.
-fn score(columns: &[(String, String)]) -> u32 {
-    let any = |wanted: fn(&str) -> bool| u32::from(columns.iter().any(|(c, _)| wanted(c)));
+pub(super) fn score<'c>(columns: impl Iterator<Item = &'c str> + Clone) -> u32 {
+    let any = |wanted: fn(&str) -> bool| u32::from(columns.clone().any(wanted));
     let is_job = any(|c| matches!(c, "attempts" | "run_at" | "locked_by" | "locked_at")) > 0;
     let is_outbox =
         any(|c| matches!(c, "aggregatetype" | "aggregate_type" | "aggregate_id")) > 0 && any(|c| c == "payload") > 0;

@@ -12,11 +12,10 @@ use serde_json::Value;
 const HEADINGS: [&str; 6] = ["What it does", "Why it hurts", "Fires on", "Stays silent on", "How to fix", "References"];
 
 /// Rules that look at tables, records and statements: no layer belongs to them.
-const OF_RECORDS: [&str; 6] = [
+const OF_RECORDS: [&str; 5] = [
     "check-then-insert",
     "missing-idempotency-constraint",
     "missing-stored-response",
-    "non-time-based-purge",
     "unsafe-redrive",
     "weak-idempotency-key",
 ];

@@ -47,6 +47,17 @@ fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r')
 }
 
+/// A piece of a line, escapes resolved.
+struct Read {
+    text: String,
+    /// The length of the text without the blanks after it; escaped ones belong to it.
+    length: usize,
+    /// Where that ends in the file.
+    end: usize,
+    /// Whether the source says the same.
+    is_verbatim: bool,
+}
+
 struct Lexer<'f, 'e> {
     file: &'f SourceFile,
     text: &'f str,
@@ -69,7 +80,7 @@ impl Lexer<'_, '_> {
 
     fn line(&mut self) -> Line {
         let start = self.at;
-        let (key, _) = self.read(|c| matches!(c, '=' | ':') || is_blank(c));
+        let key = self.read(|c| matches!(c, '=' | ':') || is_blank(c)).text;
         let key_range = start..self.at;
         self.skip_blanks();
         if matches!(self.peek(), Some('=' | ':')) {
@@ -77,11 +88,9 @@ impl Lexer<'_, '_> {
             self.skip_blanks();
         }
         let start = self.at;
-        let (mut value, is_verbatim) = self.read(|_| false);
-        let written = self.text.get(start..self.at).unwrap_or("");
-        let value_range = start..start + written.trim_end_matches(is_blank).len();
-        value.truncate(value.len().saturating_sub(self.at - value_range.end));
-        Line { key, key_range, value, value_range, is_verbatim }
+        let mut value = self.read(|_| false);
+        value.text.truncate(value.length);
+        Line { key, key_range, value: value.text, value_range: start..value.end, is_verbatim: value.is_verbatim }
     }
 
     /// Blanks, and line ends that a backslash takes away.
@@ -101,23 +110,28 @@ impl Lexer<'_, '_> {
         [("\r\n", 3), ("\n", 2), ("\r", 2)].iter().find(|(end, _)| rest.starts_with(end)).map(|(_, length)| *length)
     }
 
-    /// Reads up to an unescaped character that ends, or to the end of the line; tells whether the source says the same.
-    fn read(&mut self, ends: impl Fn(char) -> bool) -> (String, bool) {
-        let (mut out, mut is_verbatim) = (String::new(), true);
+    /// Reads up to an unescaped character that ends, or to the end of the line.
+    fn read(&mut self, ends: impl Fn(char) -> bool) -> Read {
+        let mut read = Read { text: String::new(), length: 0, end: self.at, is_verbatim: true };
         while let Some(c) = self.peek().filter(|&c| !is_break(c) && !ends(c)) {
             if let Some(length) = self.continuation() {
                 self.at += length;
                 self.skip(is_blank);
-                is_verbatim = false;
-            } else if c == '\\' {
-                self.escape(&mut out);
-                is_verbatim = false;
+                read.is_verbatim = false;
+                continue;
+            }
+            if c == '\\' {
+                self.escape(&mut read.text);
+                read.is_verbatim = false;
             } else {
-                out.push(c);
+                read.text.push(c);
                 self.at += c.len_utf8();
             }
+            if !is_blank(c) {
+                (read.length, read.end) = (read.text.len(), self.at);
+            }
         }
-        (out, is_verbatim)
+        read
     }
 
     fn escape(&mut self, out: &mut String) {

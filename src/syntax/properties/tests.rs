@@ -60,7 +60,7 @@ fn a_key_that_is_a_value_and_a_prefix_keeps_both() {
 fn separators_continuations_and_escapes() {
     let text = "a\\ b\\:c\\=d e\nlong = one, \\\n    two\\\n  \\three\nempty\nblank =\nuni=\\u00e9\\ud83d\\ude00\\q\\\\\n  k\\\n  ey  =  v = w \r\nnext=1\\\r\n";
     insta::assert_snapshot!(dump(parse, text), @r#"
-    0 map «a\ b\:c\=d e⏎long = one, \⏎    two\⏎  \three⏎empty⏎blank =⏎uni=\u00e9\ud83d\ude00\q\\⏎  k\⏎  ey  =  v = w ␍⏎next=1\␍⏎»
+    0 map «a\ b\:c\=d e⏎long = one, \⏎    two\⏎  \three⏎empty⏎blank =⏎uni=\u00e9\ud83d\ude00\q\\⏎  k\⏎  ey  =  v = w ␍⏎next=1»
     0.a b:c=d(a\ b\:c\=d) = text "e" «e» @11
     0.long(long) = text "one, two\three" «one, \⏎    two\⏎  \three»
     0.empty(empty) = text "" «» @50
@@ -68,7 +68,7 @@ fn separators_continuations_and_escapes() {
     0.uni(uni) = text "é😀q\\" «\u00e9\ud83d\ude00\q\\»
     0.key(k\
       ey) = text "v = w" «v = w» @100
-    0.next(next) = text "1" «1\␍⏎»
+    0.next(next) = text "1" «1»
     "#);
 }
 
@@ -94,6 +94,26 @@ fn bad_escapes_are_errors_with_a_place() {
     0.c(c) = text "" «\»
     error not valid .properties: \u takes four hexadecimal digits 2..4
     "#);
+}
+
+#[test]
+fn blanks_after_a_continuation_are_no_part_of_the_value() {
+    let value = |text: &str| {
+        let parsed = parse(&file(text));
+        let node = parsed.documents[0].get("a").unwrap();
+        (node.as_str().unwrap().to_string(), text[node.span.range()].to_string())
+    };
+    for (text, expected, written) in [
+        ("a=\\u00e9\\\n ", "é", "\\u00e9"),
+        ("a=é\\\n ", "é", "é"),
+        ("a=10\\\n  ", "10", "10"),
+        ("a=10 \\\r\n\t\nb=1", "10", "10"),
+        ("a=1\\\n  0 \\\n  ", "10", "1\\\n  0"),
+        ("a=x\\  ", "x ", "x\\ "),
+        ("a=x\\t ", "x\t", "x\\t"),
+    ] {
+        assert_eq!(value(text), (expected.to_string(), written.to_string()), "{text:?}");
+    }
 }
 
 #[test]

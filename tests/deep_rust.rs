@@ -15,7 +15,7 @@ use retrylint::rust::lower::lower;
 use retrylint::source::{FileId, SourceFile};
 
 /// What is put before and after the middle, n times each.
-const SHAPES: [(&str, &str, &str, &str); 26] = [
+const SHAPES: [(&str, &str, &str, &str); 29] = [
     ("parentheses", "(", "x", ")"),
     ("brackets", "[", "x", "]"),
     ("blocks", "{", "x", "}"),
@@ -23,6 +23,9 @@ const SHAPES: [(&str, &str, &str, &str); 26] = [
     ("calls", "f(", "x", ")"),
     ("macros", "m!(", "x", ")"),
     ("formats", "format!(\"{}\", ", "x", ")"),
+    ("formats that show an argument twice", "format!(\"{0}{0}\", ", "x", ")"),
+    ("formats that show a name twice", "format!(\"{a}{a}\", a = ", "x", ")"),
+    ("formats with names of their own", "format!(\"{a}{b}{}\", ", "x", ")"),
     ("closures", "|a, b| ", "x", ""),
     ("closures without parameters", "||", "x", ""),
     ("references", "&", "x", ""),

@@ -406,7 +406,7 @@ pub enum ExprKind {
         name: Name,
         /// Text and arguments in order.
         parts: Vec<FormatPart>,
-        /// Arguments besides those of the format string.
+        /// The arguments, each once, used by the format string or not; the names in it come last.
         args: Vec<Expr>,
     },
     /// `matches!(e, p if g)`
@@ -540,8 +540,8 @@ pub struct SelectArm {
 pub enum FormatPart {
     /// Text.
     Text(Arc<str>),
-    /// An argument.
-    Arg(Expr),
+    /// An argument, by its number among those of the macro. One can be used any number of times.
+    Arg(usize),
 }
 
 /// A pattern with its place.

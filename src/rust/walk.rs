@@ -1,6 +1,6 @@
 //! Walking the form of [`super::ir`]: what stands directly below an expression.
 
-use super::ir::{Expr, ExprKind, FormatPart, Item, Pat, PatKind, Stmt};
+use super::ir::{Expr, ExprKind, Item, Pat, PatKind, Stmt};
 
 /// Calls `f` with every expression directly below `expr`, in the order of the text (patterns' range ends left out).
 pub fn children<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
@@ -69,14 +69,7 @@ pub fn children<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
             start.iter().for_each(&mut *f);
             end.iter().for_each(f);
         }
-        ExprKind::Format { parts, args, .. } => {
-            for part in parts {
-                if let FormatPart::Arg(e) = part {
-                    f(e);
-                }
-            }
-            args.iter().for_each(f);
-        }
+        ExprKind::Format { args, .. } => all(args),
         ExprKind::Matches { value, guard, .. } => {
             f(value);
             guard.iter().for_each(f);

@@ -1,6 +1,7 @@
 //! Expressions that make values: literals, names, fields, structs, texts.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::env::Env;
@@ -445,9 +446,9 @@ impl<'a> Machine<'a, '_> {
         env: &Env<'a>,
     ) -> Eval<'a> {
         match &**name {
-            "format" | "format_args" | "anyhow" | "eyre" | "concat" => self.format_text(parts, env),
+            "format" | "format_args" | "anyhow" | "eyre" | "concat" => self.format_text(parts, args, env),
             "bail" => {
-                let error = self.format_text(parts, env)?;
+                let error = self.format_text(parts, args, env)?;
                 self.return_value(Value::wrap("Err", error))
             }
             "ensure" => self.ensure(args.first(), span, env),
@@ -456,14 +457,21 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    fn format_text(&mut self, parts: &'a [FormatPart], env: &Env<'a>) -> Eval<'a> {
+    fn format_text(&mut self, parts: &'a [FormatPart], args: &'a [Expr], env: &Env<'a>) -> Eval<'a> {
+        let mut values: BTreeMap<usize, Value<'a>> = BTreeMap::new();
         let mut text = Text::default();
         let mut taint = Taint::NONE;
         for part in parts {
             match part {
                 FormatPart::Text(t) => text.push(TextPart::Url(UrlPart::Text(t.to_string()))),
-                FormatPart::Arg(expr) => {
-                    let value = self.eval(expr, env)?;
+                FormatPart::Arg(i) => {
+                    // An argument is evaluated once, however often it is shown.
+                    let value = match (values.get(i), args.get(*i)) {
+                        (Some(value), _) => value.clone(),
+                        (None, Some(expr)) => self.eval(expr, env)?,
+                        (None, None) => continue,
+                    };
+                    values.insert(*i, value.clone());
                     taint = taint.with(value.taint);
                     for part in text_of(&value).parts {
                         text.push(part);

@@ -72,8 +72,33 @@ impl Argument {
     }
 }
 
-/// The arguments after the format string, each with its name and whether the string uses it.
-type After = Vec<(Option<String>, Expr, bool)>;
+/// The arguments of a macro as far as they are read.
+#[derive(Default)]
+struct Arguments {
+    all: Vec<Expr>,
+    /// How many stand before the format string.
+    before: usize,
+    /// The names of those after it.
+    names: Vec<Option<String>>,
+}
+
+impl Arguments {
+    /// The number of the argument that the format string calls `i`.
+    fn index(&self, i: usize) -> Option<usize> {
+        (i < self.names.len()).then(|| self.before + i)
+    }
+
+    /// The number of the argument of this name.
+    fn named(&self, wanted: &str) -> Option<usize> {
+        self.index(self.names.iter().position(|name| name.as_deref() == Some(wanted))?)
+    }
+
+    /// Adds what the format string itself brings.
+    fn bring(&mut self, value: Expr) -> usize {
+        self.all.push(value);
+        self.all.len() - 1
+    }
+}
 
 /// A piece of a format string.
 #[derive(Debug, PartialEq)]
@@ -93,55 +118,49 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn format_tokens(&mut self, macro_name: &str, tokens: TokenStream, span: Span) -> Option<Expr> {
-        let mut args = Vec::new();
-        let mut after = After::new();
+        let mut args = Arguments::default();
         let mut literal = None;
         for argument in arguments.parse2(tokens).ok()? {
             match argument {
                 Argument::Format(lit) => literal = Some(lit),
-                Argument::Value(name, value) if literal.is_some() => after.push((name, self.expr(&value), false)),
-                Argument::Value(_, value) => args.push(self.expr(&value)),
+                Argument::Value(name, value) => {
+                    args.all.push(self.expr(&value));
+                    if literal.is_some() {
+                        args.names.push(name);
+                    } else {
+                        args.before += 1;
+                    }
+                }
             }
         }
-        let parts = literal.map(|lit| self.parts(&lit, &mut after)).unwrap_or_default();
-        args.extend(after.into_iter().filter(|(_, _, used)| !used).map(|(_, value, _)| value));
-        Some(expr(ExprKind::Format { name: Arc::from(macro_name), parts, args }, span))
+        let parts = literal.map(|lit| self.parts(&lit, &mut args)).unwrap_or_default();
+        Some(expr(ExprKind::Format { name: Arc::from(macro_name), parts, args: args.all }, span))
     }
 
-    fn parts(&self, lit: &LitStr, after: &mut After) -> Vec<FormatPart> {
+    fn parts(&self, lit: &LitStr, args: &mut Arguments) -> Vec<FormatPart> {
         let whole = self.span(lit.span());
         let (start, escaped) = self.body(whole).unwrap_or((whole.range().start, false));
         let token = self.text(whole);
         let end = whole.range().start + token.rfind('"').unwrap_or(token.len());
         let body = self.file.text.get(start..end).unwrap_or("");
         let mut next = 0;
-        let parts = split(body, escaped).into_iter().map(|piece| match piece {
-            Piece::Text(text) => FormatPart::Text(Arc::from(text)),
-            Piece::Next => {
-                next += 1;
-                FormatPart::Arg(argument(after, next - 1, whole))
-            }
-            Piece::Index(i) => FormatPart::Arg(argument(after, i, whole)),
-            Piece::Name(wanted, offset) => match after.iter().position(|(n, ..)| n.as_deref() == Some(&*wanted)) {
-                Some(i) => FormatPart::Arg(argument(after, i, whole)),
-                None => {
+        let parts = split(body, escaped).into_iter().map(|piece| {
+            let (found, otherwise) = match piece {
+                Piece::Text(text) => return FormatPart::Text(Arc::from(text)),
+                Piece::Next => {
+                    next += 1;
+                    (args.index(next - 1), expr(ExprKind::Opaque, whole))
+                }
+                Piece::Index(i) => (args.index(i), expr(ExprKind::Opaque, whole)),
+                Piece::Name(wanted, offset) => {
                     let at = start + offset;
                     let span = self.file.span(at..at + wanted.len());
-                    FormatPart::Arg(expr(ExprKind::Path(single(&wanted)), span))
+                    (args.named(&wanted), expr(ExprKind::Path(single(&wanted)), span))
                 }
-            },
+            };
+            FormatPart::Arg(found.unwrap_or_else(|| args.bring(otherwise)))
         });
         parts.collect()
-    }
-}
-
-fn argument(after: &mut After, i: usize, whole: Span) -> Expr {
-    match after.get_mut(i) {
-        Some((_, value, used)) => {
-            *used = true;
-            value.clone()
-        }
-        None => expr(ExprKind::Opaque, whole),
     }
 }
 

@@ -106,6 +106,14 @@ fn log_macros_of_every_style() {
 }
 
 #[test]
+fn arguments_of_a_format_string_are_kept_once() {
+    assert_eq!(
+        body(r#"warn!(target: t, "{0}{0}{x}{x}{1}{9}", f(), 3, x = g(), y = h())"#),
+        r#"{ => warn![<f()><f()><g()><g()><3><?>]+(t, h()) }"#
+    );
+}
+
+#[test]
 fn names_in_a_format_string_have_their_own_place() {
     let text = "fn f() { g(format!(\"é\\n{host}:{ port }\"), format!(r#\"\"{host}\"\"#)) }";
     let module = module(text);

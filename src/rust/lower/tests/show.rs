@@ -164,9 +164,11 @@ pub fn show(e: &Expr) -> String {
         ExprKind::Format { name, parts, args } => {
             let part = |p: &FormatPart| match p {
                 FormatPart::Text(t) => format!("{t:?}").replace("\\u{e9}", "é"),
-                FormatPart::Arg(e) => format!("<{}>", show(e)),
+                FormatPart::Arg(i) => format!("<{}>", args.get(*i).map_or("?".into(), show)),
             };
-            let args = if args.is_empty() { String::new() } else { format!("+({})", all(args)) };
+            let is_used = |i: &usize| parts.iter().any(|p| *p == FormatPart::Arg(*i));
+            let others: Vec<String> = (0..).zip(args).filter(|(i, _)| !is_used(i)).map(|(_, e)| show(e)).collect();
+            let args = if others.is_empty() { String::new() } else { format!("+({})", others.join(", ")) };
             format!("{name}![{}]{args}", join(parts, "", part))
         }
         ExprKind::Matches { value, pat: p, guard } => {

@@ -1,5 +1,7 @@
 //! Cargo.toml: which packages there are, and the names by which their code calls other packages.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::facts::{Dependency, Facts, PackageFact, WorkspaceFact};
 use crate::source::SourceFile;
 use crate::syntax::{Node, Parsed};
@@ -43,35 +45,36 @@ pub fn extract(file: &SourceFile, parsed: &Parsed, facts: &mut Facts) {
 /// Fills in what dependencies inherit from their workspace, and the names of libraries that are not their package's.
 /// Needs the facts of all manifests.
 pub fn inherit(facts: &mut Facts) {
-    let workspaces = &facts.workspaces;
+    // Of several of one name the first counts.
+    let by_alias = |w: &'_ WorkspaceFact| -> BTreeMap<String, Dependency> {
+        w.dependencies.iter().rev().map(|d| (d.alias.clone(), d.clone())).collect()
+    };
+    let workspaces: BTreeMap<&str, BTreeMap<String, Dependency>> =
+        facts.workspaces.iter().map(|w| (&*w.folder, by_alias(w))).collect();
     for package in &mut facts.packages {
-        let Some(workspace) = workspace_of(workspaces, &package.folder) else { continue };
+        let Some(inherited) = above(&package.folder).find_map(|folder| workspaces.get(folder)) else { continue };
         for dependency in &mut package.dependencies {
             let open = dependency.version.is_none() && dependency.path.is_none();
-            let inherited = workspace.dependencies.iter().find(|d| d.alias == dependency.alias);
-            if let Some(inherited) = inherited.filter(|_| open) {
+            if let Some(inherited) = inherited.get(&dependency.alias).filter(|_| open) {
                 *dependency = inherited.clone();
             }
         }
     }
-    let libraries: Vec<Dependency> = facts.packages.iter().filter_map(|p| library_of(p).cloned()).collect();
+    let libraries: BTreeMap<(String, Option<String>), String> =
+        facts.packages.iter().rev().filter_map(library_of).collect();
     for package in &mut facts.packages {
-        for dependency in &mut package.dependencies {
-            let library = libraries.iter().find(|l| l.package == dependency.package && l.path == dependency.path);
-            if let Some(library) = library.filter(|_| dependency.alias == in_code(&dependency.package)) {
-                dependency.alias.clone_from(&library.alias);
+        for dependency in package.dependencies.iter_mut().filter(|d| d.alias == in_code(&d.package)) {
+            if let Some(alias) = libraries.get(&(dependency.package.clone(), dependency.path.clone())) {
+                dependency.alias.clone_from(alias);
             }
         }
     }
 }
 
-/// The nearest workspace above a folder.
-fn workspace_of<'w>(workspaces: &'w [WorkspaceFact], folder: &str) -> Option<&'w WorkspaceFact> {
-    let holds = |w: &&WorkspaceFact| {
-        w.folder.is_empty()
-            || folder.strip_prefix(&*w.folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    workspaces.iter().filter(holds).max_by_key(|w| w.folder.len())
+/// A folder and those above it, the nearest first; the working directory last.
+fn above(folder: &str) -> impl Iterator<Item = &str> {
+    let parents = folder.rmatch_indices('/').filter_map(|(at, _)| folder.get(..at));
+    std::iter::once(folder).chain(parents).chain([""])
 }
 
 /// `[lib] name`, where it is not the package's: a dependency of the package on itself, by that name.
@@ -81,18 +84,22 @@ fn own_library(root: &Node, package: &str, folder: &str) -> Option<Dependency> {
     Some(Dependency { alias: alias.to_owned(), package, version: None, path })
 }
 
-fn library_of(package: &PackageFact) -> Option<&Dependency> {
-    package.dependencies.iter().find(|d| d.package == package.name && d.path.as_ref() == Some(&package.folder))
+/// The package and its folder, and the name of its library, if that is another one.
+fn library_of(package: &PackageFact) -> Option<((String, Option<String>), String)> {
+    let is_own = |d: &&Dependency| d.package == package.name && d.path.as_ref() == Some(&package.folder);
+    let own = package.dependencies.iter().find(is_own)?;
+    Some(((own.package.clone(), own.path.clone()), own.alias.clone()))
 }
 
 fn dependencies(root: &Node, folder: &str) -> Vec<Dependency> {
     let targets = root.get("target").map(Node::entries).unwrap_or_default();
     let mut found: Vec<Dependency> = Vec::new();
+    let mut aliases = BTreeSet::new();
     for name in TABLES {
         let own = root.get(name).into_iter();
         for tables in own.chain(targets.iter().filter_map(|target| target.value.get(name))) {
             for dependency in table(tables, folder) {
-                if found.iter().all(|d| d.alias != dependency.alias) {
+                if aliases.insert(dependency.alias.clone()) {
                     found.push(dependency);
                 }
             }
@@ -231,6 +238,42 @@ mod tests {
         assert_eq!(dependencies(&facts.packages[0]), ["orders=orders-sdk - sdk"]);
         assert_eq!(dependencies(&facts.packages[1]), ["orders=orders-sdk - sdk"]);
         assert!(facts.packages[2].dependencies.is_empty());
+    }
+
+    #[test]
+    fn the_first_table_with_an_alias_counts() {
+        let facts = facts(&[(
+            "Cargo.toml",
+            "[package]\nname = \"a\"\n[build-dependencies]\nx = \"3\"\n[dev-dependencies]\nx = \"2\"\ny = \"2\"\n\
+             [target.'cfg(unix)'.dependencies]\nx = \"1\"",
+        )]);
+        assert_eq!(dependencies(&facts.packages[0]), ["x=x 1 -", "y=y 2 -"]);
+    }
+
+    #[test]
+    fn the_nearest_workspace_is_one_of_the_folders_above() {
+        let package = |name: &str| format!("[package]\nname = \"{name}\"\n[dependencies]\nx = {{ workspace = true }}");
+        let workspace = |version: &str| format!("[workspace]\n[workspace.dependencies]\nx = \"{version}\"");
+        let facts = facts(&[
+            ("Cargo.toml", &workspace("1")),
+            ("a/b/Cargo.toml", &workspace("2")),
+            ("a/b/c/d/Cargo.toml", &package("near")),
+            ("a/bc/Cargo.toml", &package("far")),
+        ]);
+        assert_eq!(dependencies(&facts.packages[0]), ["x=x 2 -"]);
+        assert_eq!(dependencies(&facts.packages[1]), ["x=x 1 -"]);
+    }
+
+    #[test]
+    fn many_dependencies_take_as_long_as_they_are() {
+        let list: String = (0..100_000).map(|i| format!("d{i} = {{ workspace = true }}\n")).collect();
+        let versions: String = (0..100_000).map(|i| format!("d{i} = \"{i}\"\n")).collect();
+        let text = format!("[package]\nname = \"a\"\n[dependencies]\n{list}[workspace.dependencies]\n{versions}");
+        let start = std::time::Instant::now();
+        let facts = facts(&[("Cargo.toml", &text)]);
+        let seconds = start.elapsed().as_secs_f64();
+        assert_eq!(facts.packages[0].dependencies.last().and_then(|d| d.version.clone()), Some("99999".to_string()));
+        assert!(seconds < 60.0, "{seconds} s");
     }
 
     #[test]

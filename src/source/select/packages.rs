@@ -1,6 +1,7 @@
 //! Which Rust packages see each other: a name in one can only mean what its own or a dependency's code defines.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use crate::facts::Facts;
 use crate::rust::cargo;
@@ -14,8 +15,10 @@ pub(super) struct Packages {
     of_file: Vec<usize>,
     /// The folder of each package.
     folders: Vec<String>,
-    /// For each package the packages whose names may appear in it.
-    sees: Vec<Vec<bool>>,
+    /// The packages that each package depends on.
+    dependencies: Vec<Vec<usize>>,
+    /// For each package the packages whose names may appear in it, a bit for each; worked out when it is asked for.
+    sees: Vec<OnceLock<Vec<u64>>>,
 }
 
 impl Packages {
@@ -32,15 +35,14 @@ impl Packages {
             by_name.entry(&package.name).or_default().push(i);
         }
         let none = packages.len();
-        let dependencies = |i: usize| {
-            let all = packages.get(i).into_iter().flat_map(|p| &p.dependencies);
-            all.flat_map(|d| by_name.get(&*d.package).into_iter().flatten().copied()).chain([none])
-        };
-        let sees =
-            (0..=none).map(|i| if i == none { vec![true; none + 1] } else { reached(i, none + 1, dependencies) });
+        let dependencies = packages.iter().map(|package| {
+            let all = package.dependencies.iter();
+            all.flat_map(|d| by_name.get(&*d.package).into_iter().flatten().copied()).chain([none]).collect()
+        });
         let of_file = files.iter().map(|f| owner(&f.path, &by_folder).unwrap_or(none)).collect();
         let folders = packages.iter().map(|p| p.folder.clone()).collect();
-        Self { of_file, folders, sees: sees.collect() }
+        let sees = packages.iter().map(|_| OnceLock::new()).collect();
+        Self { of_file, folders, dependencies: dependencies.collect(), sees }
     }
 
     pub(super) fn of(&self, file: usize) -> usize {
@@ -54,7 +56,21 @@ impl Packages {
 
     /// Whether a name in package `from` may mean something in package `to`.
     pub(super) fn sees(&self, from: usize, to: usize) -> bool {
-        self.sees.get(from).and_then(|row| row.get(to)).copied().unwrap_or(true)
+        let Some(row) = self.sees.get(from) else { return true };
+        let row = row.get_or_init(|| self.reached(from));
+        row.get(to / 64).is_none_or(|bits| bits & (1 << (to % 64)) != 0)
+    }
+
+    /// What can be reached from a package over dependencies.
+    fn reached(&self, start: usize) -> Vec<u64> {
+        let mut seen = vec![0_u64; self.sees.len() / 64 + 1];
+        let mut open = vec![start];
+        while let Some(i) = open.pop() {
+            let Some(bits) = seen.get_mut(i / 64).filter(|bits| **bits & (1 << (i % 64)) == 0) else { continue };
+            *bits |= 1 << (i % 64);
+            open.extend(self.dependencies.get(i).into_iter().flatten());
+        }
+        seen
     }
 }
 
@@ -62,18 +78,4 @@ impl Packages {
 fn owner(path: &str, by_folder: &HashMap<&str, usize>) -> Option<usize> {
     let folders = path.rmatch_indices('/').map(|(at, _)| path.get(..at).unwrap_or(""));
     folders.chain([""]).find_map(|folder| by_folder.get(folder).copied())
-}
-
-/// What can be reached from `start` over dependencies.
-fn reached<I: Iterator<Item = usize>>(start: usize, count: usize, next: impl Fn(usize) -> I) -> Vec<bool> {
-    let mut seen = vec![false; count];
-    let mut open = vec![start];
-    while let Some(i) = open.pop() {
-        if let Some(slot) = seen.get_mut(i)
-            && !std::mem::replace(slot, true)
-        {
-            open.extend(next(i));
-        }
-    }
-    seen
 }

@@ -136,6 +136,8 @@ enum Step<'t> {
     Up(ItemIx),
     /// An item is needed.
     Need(ItemIx),
+    /// A file is needed, and with it what its modules and globs name.
+    File(usize),
     /// A name is used by an item of this package that is needed.
     Use(usize, &'t str),
 }
@@ -157,6 +159,7 @@ impl<'n, 't> Search<'_, 'n, 't> {
             match step {
                 Step::Up(ix) if self.relevant.insert(ix) => self.up(ix),
                 Step::Need(ix) if self.needed.insert(ix) => self.need(ix),
+                Step::File(file) => self.file(file),
                 Step::Use(package, name) if self.used.insert((package, name)) => self.use_name(package, name),
                 _ => {}
             }
@@ -219,9 +222,8 @@ impl<'n, 't> Search<'_, 'n, 't> {
         self.open.push(Step::Need((file, 0)));
         let table = self.table;
         if let Some(Some(names)) = table.names.get(file) {
-            for other in self.modules.around(file, names) {
-                self.file(other);
-            }
+            let around = self.modules.around(file, names).into_iter();
+            self.open.extend(around.filter(|&other| self.selected.get(other) == Some(&false)).map(Step::File));
         }
     }
 }

@@ -89,6 +89,18 @@ fn renames_and_globs_are_followed() {
 }
 
 #[test]
+fn chains_of_globs_of_any_length_are_followed() {
+    let last = 30_000;
+    let mut texts = vec![("src/a0.rs".to_string(), format!("use crate::a1::*; {RETRY}"))];
+    for n in 1..=last {
+        texts.push((format!("src/a{n}.rs"), format!("use crate::a{}::*;", n + 1)));
+    }
+    let texts: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (&**path, &**text)).collect();
+    let selection = select(&files(&texts), false, false);
+    assert!(selection.concerns.iter().all(|concerns| *concerns));
+}
+
+#[test]
 fn settings_are_taken_where_code_may_read_them() {
     let manifest = "[package]\nname = \"a\"";
     let code = "#[derive(Deserialize)] struct S { n: u32 } fn f(s: S) { for _ in 0..s.n { x().await; } }";

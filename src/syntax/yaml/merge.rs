@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::syntax::tree::{Entry, Node, SyntaxError, Value};
+use crate::syntax::tree::{Entry, MAX_ERRORS, Node, SyntaxError, Value};
 
 /// Puts in the place of the entries numbered `merges` (ascending) what they bring.
 /// One that is neither a mapping nor a list of mappings stays an ordinary entry, and is an error.
@@ -18,8 +18,10 @@ pub(super) fn apply(entries: Vec<Entry>, merges: &[usize], errors: &mut Vec<Synt
             continue;
         }
         let Some(sources) = sources(&entry.value) else {
-            let message = "the merge key << takes a mapping or a list of mappings".into();
-            errors.push(SyntaxError { span: entry.span(), message });
+            if errors.len() < MAX_ERRORS {
+                let message = "the merge key << takes a mapping or a list of mappings".into();
+                errors.push(SyntaxError { span: entry.span(), message });
+            }
             merged.push(entry);
             continue;
         };

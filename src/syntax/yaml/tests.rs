@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::syntax::dump::{dump, file};
-use crate::syntax::tree::SyntaxError;
+use crate::syntax::tree::{MAX_ERRORS, SyntaxError};
 
 #[test]
 fn spans_cover_values_and_no_blank_lines_or_comments_after_them() {
@@ -247,6 +247,13 @@ fn nesting_is_bounded_however_it_is_written() {
         assert!(parsed.errors.iter().all(deep), "{:?}", parsed.errors);
         assert_eq!(parsed.documents.last().unwrap().get("ok").unwrap().as_int(), Some(1));
     }
+}
+
+#[test]
+fn merge_keys_without_a_mapping_are_told_a_number_of_times() {
+    let parsed = parse(&file(&"- <<: 1\n".repeat(MAX_ERRORS * 3)));
+    assert_eq!(parsed.errors.len(), MAX_ERRORS);
+    assert_eq!(parsed.documents[0].items().len(), MAX_ERRORS * 3);
 }
 
 #[test]

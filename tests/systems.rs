@@ -25,7 +25,7 @@ pub fn read(files: Vec<(String, String)>, versions: &Versions) -> (Sources, Fact
     let paths: Vec<&str> = all.iter().map(|f| &*f.path).collect();
     let mut facts = Facts::default();
     for unit in systems::units(&paths) {
-        let parts = unit.into_iter().map(|i| Part { file: &all[i], parsed: &parsed[i] }).collect();
+        let parts = unit.into_iter().map(|i| Part::new(&all[i], &parsed[i])).collect();
         facts.append(systems::extract(&Unit { parts }, versions));
     }
     systems::join(&mut facts);
@@ -99,7 +99,7 @@ fn settings_that_are_cut_off_or_of_other_types_do_no_harm() {
         for text in cut.chain(other) {
             let file = SourceFile { id: FileId(0), path: name.as_str().into(), text: text.into() };
             let parsed = syntax::parse(Syntax::of_path(&name).unwrap(), &file);
-            let unit = Unit { parts: vec![Part { file: &file, parsed: &parsed }] };
+            let unit = Unit { parts: vec![Part::new(&file, &parsed)] };
             let mut facts = systems::extract(&unit, &Versions::default());
             systems::join(&mut facts);
             for span in facts.layers.iter().flat_map(|l| [l.place, l.opens]) {

@@ -64,7 +64,7 @@ fn extract_sql(file: &SourceFile) -> Facts {
 fn extract_settings(files: &[&SourceFile], config: &Config) -> Facts {
     let parsed: Vec<(&SourceFile, Parsed)> =
         files.iter().filter_map(|file| Some((*file, syntax::parse(Syntax::of_path(&file.path)?, file)))).collect();
-    let unit = Unit { parts: parsed.iter().map(|(file, parsed)| Part { file, parsed }).collect() };
+    let unit = Unit { parts: parsed.iter().map(|(file, parsed)| Part::new(file, parsed)).collect() };
     let mut facts = systems::extract(&unit, &config.versions);
     for (file, parsed) in &parsed {
         if cargo::is_manifest(&file.path) {

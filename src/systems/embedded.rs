@@ -2,24 +2,47 @@
 
 use std::sync::Arc;
 
-use super::objects;
+use super::{Part, objects};
 use crate::source::{SourceFile, Span};
 use crate::syntax::{self, Entry, Node, Parsed, Syntax, Value};
 
+/// A settings file that stands as text in another one.
+pub(super) struct Inner<'a> {
+    /// The file around it.
+    file: &'a SourceFile,
+    text: &'a str,
+    parsed: Parsed,
+}
+
+impl Inner<'_> {
+    /// As a part of a unit.
+    pub(super) fn part(&self) -> Part<'_> {
+        Part { file: self.file, parsed: &self.parsed, text: self.text }
+    }
+}
+
 /// The settings files in the ConfigMaps of some documents, one list for each ConfigMap: the spans of their trees are
-/// those of the file around them. What cannot be read stays the text that it is.
+/// those of the file around them. What cannot be read stays the text that it is, and so do the files of a ConfigMap
+/// of which none `is_read` by any system.
 pub(super) fn in_config_maps<'a>(
     documents: impl Iterator<Item = (&'a SourceFile, &'a Node)>,
-) -> Vec<Vec<(&'a SourceFile, Parsed)>> {
+    is_read: &dyn Fn(&str) -> bool,
+) -> Vec<Vec<Inner<'a>>> {
     let mut out = Vec::new();
     for (file, root) in documents {
         for object in objects::of(root).into_iter().filter(|o| o.kind == "ConfigMap" && o.version == "v1") {
             let entries = object.node.get("data").map_or(&[][..], Node::entries);
-            let parsed = entries.iter().filter_map(|e| Some((file, parse(file, e, syntax_of(&e.key)?)?)));
-            out.push(parsed.collect());
+            let texts = entries.iter().filter_map(|e| Some((text_of(file, &e.value)?, syntax_of(&e.key)?)));
+            let texts: Vec<((usize, &str), Syntax)> = texts.collect();
+            if texts.iter().any(|((_, text), _)| is_read(text)) {
+                let parsed = texts.into_iter().filter_map(|((start, text), syntax)| {
+                    Some(Inner { file, text, parsed: in_place(file, start, text, syntax)? })
+                });
+                out.push(parsed.collect());
+            }
         }
     }
-    out.retain(|files: &Vec<_>| !files.is_empty());
+    out.retain(|files: &Vec<Inner<'_>>| !files.is_empty());
     out
 }
 
@@ -28,14 +51,10 @@ fn syntax_of(key: &str) -> Option<Syntax> {
     if key == "mesh" { Some(Syntax::Yaml) } else { Syntax::of_path(key) }
 }
 
-fn parse(file: &SourceFile, entry: &Entry, syntax: Syntax) -> Option<Parsed> {
-    in_place(file, &entry.value, syntax)
-}
-
 /// The settings that stand as text in a scalar: with their own places where the text stands in the file as it is, else
 /// with that of the scalar. `None` for what is no scalar, or cannot be read.
 pub(super) fn of_scalar(file: &SourceFile, node: &Node, syntax: Syntax) -> Option<Parsed> {
-    if let Some(parsed) = in_place(file, node, syntax) {
+    if let Some(parsed) = text_of(file, node).and_then(|(start, text)| in_place(file, start, text, syntax)) {
         return Some(parsed);
     }
     let inner = SourceFile { id: file.id, path: file.path.clone(), text: node.scalar()?.text.clone() };
@@ -63,12 +82,17 @@ fn placed_at(node: &Node, span: Span) -> Node {
     Node { span, value, tag: node.tag.clone() }
 }
 
-fn in_place(file: &SourceFile, node: &Node, syntax: Syntax) -> Option<Parsed> {
+/// The text of a scalar as it stands in the file, and where it begins; `None` where it stands there otherwise.
+fn text_of<'a>(file: &'a SourceFile, node: &Node) -> Option<(usize, &'a str)> {
     let start = content_start(file, node)?;
     let end = (node.span.end as usize).max(start);
     let text = file.text.get(start..end)?;
     // A quoted scalar ends with its quote.
     let text = if node.scalar()?.verbatim.is_some() { text.trim_end_matches(['"', '\'']) } else { text };
+    Some((start, text))
+}
+
+fn in_place(file: &SourceFile, start: usize, text: &str, syntax: Syntax) -> Option<Parsed> {
     let inner = SourceFile { id: file.id, path: file.path.clone(), text: text.into() };
     let mut parsed = syntax::parse(syntax, &inner);
     if !parsed.errors.is_empty() {
@@ -116,4 +140,47 @@ fn shifted(node: &Node, by: u32) -> Node {
 
 fn moved(span: Span, by: u32) -> Span {
     Span { start: span.start.saturating_add(by), end: span.end.saturating_add(by), ..span }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::FileId;
+    use crate::systems::{Unit, Versions, extract};
+
+    fn file(text: String) -> SourceFile {
+        SourceFile { id: FileId(0), path: "config.yaml".into(), text: text.into() }
+    }
+
+    fn config_map(name: &str, data: &str) -> String {
+        format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name} }}\ndata:\n{data}")
+    }
+
+    #[test]
+    fn only_what_some_system_reads_is_parsed_and_judged_by_its_own_text() {
+        let kong = "  kong.yaml: |\n    _format_version: \"3.0\"\n    services: []\n";
+        let board = "  board.json: |\n    {\"panels\": []}\n  not-a-file: _format_version\n";
+        let file = file(config_map("kong", kong) + &config_map("board", board));
+        let parsed = syntax::yaml::parse(&file);
+        let documents = || parsed.documents.iter().map(|d| (&file, &**d));
+        let is_read = |text: &str| text.contains("_format_version");
+        let found = in_config_maps(documents(), &is_read);
+        let texts: Vec<Vec<&str>> = found.iter().map(|files| files.iter().map(|f| f.part().text).collect()).collect();
+        assert_eq!(texts.len(), 1, "{texts:?}");
+        assert!(
+            texts[0][0].trim_start().starts_with("_format_version") && !texts[0][0].contains("panels"),
+            "{texts:?}"
+        );
+    }
+
+    #[test]
+    fn many_of_them_take_as_long_as_they_are() {
+        let board = format!("  board.json: |\n    {{\"panels\": [{}]}}\n", vec!["\"a panel\""; 40].join(", "));
+        let file = file((0..3_000).map(|i| config_map(&format!("board-{i}"), &board)).collect());
+        let start = std::time::Instant::now();
+        let parsed = syntax::yaml::parse(&file);
+        extract(&Unit { parts: vec![Part::new(&file, &parsed)] }, &Versions::default());
+        let seconds = start.elapsed().as_secs_f64();
+        assert!(seconds < 60.0, "{seconds} s");
+    }
 }

@@ -61,6 +61,15 @@ pub struct Part<'a> {
     pub file: &'a SourceFile,
     /// Its trees.
     pub parsed: &'a Parsed,
+    /// The text that the trees are of: that of the file, or the part of it that stands there as a file of its own.
+    pub text: &'a str,
+}
+
+impl<'a> Part<'a> {
+    /// A whole file.
+    pub fn new(file: &'a SourceFile, parsed: &'a Parsed) -> Self {
+        Self { file, parsed, text: &file.text }
+    }
 }
 
 impl<'a> Unit<'a> {
@@ -110,9 +119,9 @@ pub trait System: Sync {
 /// The facts of one unit, from every system; what stands as text in its ConfigMaps is read as files of its own.
 pub fn extract(unit: &Unit<'_>, versions: &Versions) -> Facts {
     let mut facts = Facts::default();
-    let inner = embedded::in_config_maps(unit.documents());
-    let inner =
-        inner.iter().map(|files| Unit { parts: files.iter().map(|(file, parsed)| Part { file, parsed }).collect() });
+    let is_read = |text: &str| all().iter().any(|s| has_mark(s.meta(), text));
+    let inner = embedded::in_config_maps(unit.documents(), &is_read);
+    let inner = inner.iter().map(|files| Unit { parts: files.iter().map(embedded::Inner::part).collect() });
     for unit in inner.chain([Unit { parts: unit.parts.iter().map(|p| Part { ..*p }).collect() }]) {
         for system in all().iter().filter(|s| concerns(s.meta(), &unit)) {
             system.extract(&unit, versions, &mut facts);
@@ -123,7 +132,11 @@ pub fn extract(unit: &Unit<'_>, versions: &Versions) -> Facts {
 
 /// Whether a file of the unit holds one of the system's marks.
 fn concerns(meta: &SystemMeta, unit: &Unit<'_>) -> bool {
-    unit.parts.iter().any(|part| meta.marks.iter().any(|mark| part.file.text.contains(mark)))
+    unit.parts.iter().any(|part| has_mark(meta, part.text))
+}
+
+fn has_mark(meta: &SystemMeta, text: &str) -> bool {
+    meta.marks.iter().any(|mark| text.contains(mark))
 }
 
 /// Joins the facts of all units, system by system. Deployment systems are listed last and joined first:

@@ -174,7 +174,7 @@ impl Extractor<'_> {
             || using.is_limited;
         let is_ordered = !delete.order_by.is_empty() || asked.is_ordered || using.is_ordered;
         let verdict = conditions::verdict(&says, is_limited, is_ordered);
-        let guard = context.guards.iter().find(|(counted, _)| *counted == names::snake(table)).map(|(_, place)| place);
+        let guard = context.guards.get(&names::snake(table));
         let is_silent = says.iter().any(|s| matches!(s, Says::Key | Says::Duplicates | Says::Unclear));
         match verdict {
             Verdict::Age => (PurgeBound::Age, None),

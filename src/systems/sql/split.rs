@@ -2,7 +2,9 @@
 //!
 //! Split before parsing, so that a statement that no parser reads loses nothing but itself.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::lex::{Kind, Lexer, Token};
 use super::names;
@@ -14,8 +16,9 @@ pub(super) struct Context {
     pub(super) runs: bool,
     /// `SET ROWCOUNT n` in force.
     pub(super) row_count: Option<Range<usize>>,
-    /// Tables that are counted before a test, with the place of the count.
-    pub(super) guards: Vec<(String, Range<usize>)>,
+    /// Tables that are counted before a test, with the place of their first count. Shared: every statement of a
+    /// routine has a context.
+    pub(super) guards: Rc<BTreeMap<String, Range<usize>>>,
     /// Whether there is a test.
     pub(super) is_tested: bool,
 }
@@ -42,6 +45,9 @@ impl Candidate {
 
 /// Statements within texts within routines: deeper ones are not looked into.
 const MAX_NESTING: usize = 4;
+
+/// A routine that counts more tables than this does not count them to purge them.
+const MAX_GUARDS: usize = 100;
 
 /// A statement longer than this holds data.
 const MAX_TOKENS: usize = 50_000;
@@ -101,7 +107,7 @@ impl Splitter<'_> {
             }
             let context = routine.as_mut().map_or(&mut script, |r| &mut r.context);
             // Outside of a routine a count guards only its own statement.
-            let guards = context.guards.len();
+            let guards = Rc::clone(&context.guards);
             let is_tested = context.is_tested;
             self.statement(tokens, context, depth);
             match &mut routine {
@@ -112,7 +118,7 @@ impl Splitter<'_> {
                 }
                 None if depth > 0 => {}
                 None => {
-                    script.guards.truncate(guards);
+                    script.guards = guards;
                     script.is_tested = is_tested;
                 }
             }
@@ -197,7 +203,7 @@ impl Splitter<'_> {
         let sql = self.text.get(start..last.range.end).unwrap_or("").to_string();
         let mut context = context.clone();
         if !context.is_tested {
-            context.guards.clear();
+            context.guards = Rc::default();
         }
         self.out.push(Candidate { sql, start: self.at + start, tokens, context });
     }
@@ -243,7 +249,11 @@ impl Splitter<'_> {
             let rest = tokens.get(i..).unwrap_or_default();
             let Some(from) = rest.iter().take(12).position(|t| self.is(Some(t), &["FROM"])) else { continue };
             let Some((name, last)) = self.dotted(rest, from + 1) else { continue };
-            context.guards.push((names::snake(name), self.at + token.range.start..self.at + last.range.end));
+            let table = names::snake(name);
+            if context.guards.len() < MAX_GUARDS && !context.guards.contains_key(&table) {
+                let place = self.at + token.range.start..self.at + last.range.end;
+                Rc::make_mut(&mut context.guards).insert(table, place);
+            }
         }
     }
 

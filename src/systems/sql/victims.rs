@@ -1,6 +1,9 @@
 //! The queries that pick the records to delete, and the common tables they go through.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::mem::discriminant;
+use std::rc::Rc;
 
 use sqlparser::ast::{
     Expr, Function, GroupByExpr, LimitClause, Query, Select, SelectItem, SetExpr, Statement, TableFactor,
@@ -13,7 +16,7 @@ use super::names;
 use super::tables::Tables;
 
 /// What a query says about the records that it picks.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
     pub(super) says: Vec<Says>,
     /// LIMIT, OFFSET, TOP, FETCH FIRST, TABLESAMPLE.
@@ -22,6 +25,23 @@ pub(super) struct Asked {
     /// It selects a MIN or MAX.
     pub(super) is_extreme: bool,
     pub(super) is_grouped: bool,
+}
+
+impl Asked {
+    fn unclear() -> Self {
+        Self { says: vec![Says::Unclear], ..Self::default() }
+    }
+
+    /// The same with nothing said twice: of several statuses the first counts.
+    fn once(mut self) -> Self {
+        let mut kinds = Vec::new();
+        self.says.retain(|says| {
+            let is_new = !kinds.contains(&discriminant(says));
+            kinds.extend(is_new.then(|| discriminant(says)));
+            is_new
+        });
+        self
+    }
 }
 
 /// What a statement's conditions are read with.
@@ -33,7 +53,9 @@ pub(super) struct Scope<'s> {
     pub(super) ctes: &'s BTreeMap<String, &'s Query>,
     /// Columns that number rows, and whether they number those of one message.
     pub(super) ranks: &'s BTreeMap<String, bool>,
-    /// How many queries deep we are: common tables may refer to themselves.
+    /// What the common tables said that were asked; nothing yet of one that is being asked, as it refers to itself.
+    asked: Rc<RefCell<BTreeMap<String, Option<Asked>>>>,
+    /// How many queries deep we are.
     depth: usize,
 }
 
@@ -47,7 +69,7 @@ impl<'s> Scope<'s> {
         ctes: &'s BTreeMap<String, &'s Query>,
         ranks: &'s BTreeMap<String, bool>,
     ) -> Self {
-        Self { tables, table, ctes, ranks, depth: 0 }
+        Self { tables, table, ctes, ranks, asked: Rc::default(), depth: 0 }
     }
 
     /// Whether a column of the table holds a time.
@@ -58,12 +80,23 @@ impl<'s> Scope<'s> {
     /// What a query says about the records that it picks.
     pub(super) fn ask(&self, query: &Query) -> Asked {
         if self.depth >= MAX_QUERIES {
-            return Asked { says: vec![Says::Unclear], ..Asked::default() };
+            return Asked::unclear();
         }
-        let inner = Scope { table: self.table.clone(), depth: self.depth + 1, ..*self };
+        let inner = Scope { table: self.table.clone(), asked: Rc::clone(&self.asked), depth: self.depth + 1, ..*self };
         let mut asked = inner.body(&query.body);
         asked.is_limited |= query.fetch.is_some() || query.limit_clause.as_ref().is_some_and(is_bounded);
         asked.is_ordered |= query.order_by.is_some();
+        asked
+    }
+
+    /// What a common table says: each is asked once, however often it is mentioned.
+    fn ask_common(&self, name: &str, query: &Query) -> Asked {
+        if let Some(known) = self.asked.borrow().get(name) {
+            return known.clone().unwrap_or_else(Asked::unclear);
+        }
+        self.asked.borrow_mut().insert(name.to_string(), None);
+        let asked = self.ask(query).once();
+        self.asked.borrow_mut().insert(name.to_string(), Some(asked.clone()));
         asked
     }
 
@@ -71,7 +104,7 @@ impl<'s> Scope<'s> {
         match body {
             SetExpr::Select(select) => self.select(select),
             SetExpr::Query(query) => self.ask(query),
-            _ => Asked { says: vec![Says::Unclear], ..Asked::default() },
+            _ => Asked::unclear(),
         }
     }
 
@@ -94,16 +127,17 @@ impl<'s> Scope<'s> {
             let asked = match factor {
                 TableFactor::Derived { subquery, .. } => self.ask(subquery),
                 TableFactor::Table { name, sample, .. } => {
-                    let mut asked = match self.ctes.get(&names::snake(&name.to_string())) {
-                        Some(query) => self.ask(query),
-                        None if names::snake(&name.to_string()) == names::snake(&self.table) => Asked::default(),
+                    let name = names::snake(&name.to_string());
+                    let mut asked = match self.ctes.get(&name) {
+                        Some(query) => self.ask_common(&name, query),
+                        None if name == names::snake(&self.table) => Asked::default(),
                         // Another table has its say.
-                        None => Asked { says: vec![Says::Unclear], ..Asked::default() },
+                        None => Asked::unclear(),
                     };
                     asked.is_limited |= sample.is_some();
                     asked
                 }
-                _ => Asked { says: vec![Says::Unclear], ..Asked::default() },
+                _ => Asked::unclear(),
             };
             all.says.extend(asked.says);
             all.is_limited |= asked.is_limited;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::settings::shown;
 use crate::model::{Conditions, Mode, ModeSet, Pick};
 use crate::source::Span;
 
@@ -61,7 +62,7 @@ pub(super) fn read(words: &[(&str, Span)], statuses: &[(u16, Span)], around: Aro
 fn add(conditions: &mut Conditions, modes: ModeSet, span: Span, word: &str) {
     conditions.yes = conditions.yes.union(modes);
     if !modes.is_empty() {
-        conditions.picks.push(Pick { modes, span, text: format!("`{word}`") });
+        conditions.picks.push(Pick { modes, span, text: format!("`{}`", shown(word)) });
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the systems share in reading settings: counts, durations, hosts, lists in a string, and where things open.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::model::{Attempts, HostRef, Setting};
@@ -36,14 +37,28 @@ pub(super) fn retries(entry: &Entry) -> Setting<Attempts> {
 
 fn not_a_number(entry: &Entry) -> String {
     match entry.value.as_str() {
-        Some(text) if text.contains("{{") || text.contains("${") => format!("comes from the placeholder {text}"),
-        _ => format!("`{}` is not a whole number here", entry.key),
+        Some(text) if text.contains("{{") || text.contains("${") => {
+            format!("comes from the placeholder {}", shown(text))
+        }
+        _ => format!("`{}` is not a whole number here", shown(&entry.key)),
     }
 }
 
+/// What somebody wrote, as a message shows it: values can be of any length, and of a long one the beginning tells which
+/// it is.
+pub(super) fn shown(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
+        None => text.into(),
+    }
+}
+
+/// In characters.
+const MAX_SHOWN: usize = 80;
+
 /// `key: value` as it is read in a label: "`retries: 3`".
 pub(super) fn quote(entry: &Entry) -> String {
-    format!("`{}: {}`", entry.key, entry.value.as_str().unwrap_or_default())
+    format!("`{}: {}`", shown(&entry.key), shown(entry.value.as_str().unwrap_or_default()))
 }
 
 /// A written duration; zero is none (`0s` lifts a limit).
@@ -162,6 +177,21 @@ mod tests {
         assert_eq!(name("[::1]:80"), Some(("::1".into(), Some(80))));
         assert_eq!(name("http://${HOST}:80"), None);
         assert_eq!(name("http://"), None);
+    }
+
+    #[test]
+    fn long_values_are_shown_by_their_beginning() {
+        let written = "é".repeat(MAX_SHOWN);
+        assert_eq!(shown(&written), written);
+        assert_eq!(shown(&format!("{written}{written}")), format!("{written}…"));
+        for value in ["a ", "{{ a }} ", "${A} "] {
+            let text = format!("retries: \"{}\"\n", value.repeat(100_000));
+            let file = SourceFile { id: FileId(0), path: "a.yaml".into(), text: text.into() };
+            let parsed = crate::syntax::yaml::parse(&file);
+            let entry = parsed.documents[0].entry("retries").unwrap();
+            let Setting::Unknown { why, .. } = retries(entry) else { panic!("a count") };
+            assert!(why.len() < 200 && quote(entry).len() < 200, "{why}");
+        }
     }
 
     #[test]

@@ -71,9 +71,14 @@ fn words(text: &str, line: usize) -> Vec<&str> {
 
 fn end_of_word(text: &str, line: usize) -> usize {
     let space = text.find(' ').unwrap_or(text.len());
-    let opens = text.find('`').filter(|open| *open < space);
-    let closes = opens.and_then(|open| Some(open + 1 + text.get(open + 1..)?.find('`')?));
-    let whole = closes.map(|close| close + text.get(close..).and_then(|t| t.find(' ')).unwrap_or(text.len() - close));
+    let opens = text.get(..space).and_then(|word| word.find('`'));
+    // No more is looked at than what could stand on a line: texts can be long, and this is asked at every word.
+    let near = text.char_indices().nth(line + 1).map_or(text, |(end, _)| text.get(..end).unwrap_or(text));
+    let closes = opens.and_then(|open| Some(open + 1 + near.get(open + 1..)?.find('`')?));
+    let whole = closes.and_then(|close| match near.get(close..)?.find(' ') {
+        Some(after) => Some(close + after),
+        None => (near.len() == text.len()).then_some(text.len()),
+    });
     whole.filter(|end| text.get(..*end).is_some_and(|t| width(t) * 2 <= line)).unwrap_or(space)
 }
 
@@ -105,6 +110,16 @@ mod tests {
         assert_eq!(wrap("a `b c d e f g h i j k l m` n", 16, 16), ["a `b c d e f g h", "i j k l m` n"]);
         assert_eq!(wrap("one ` alone", 16, 16), ["one ` alone"]);
         assert_eq!(wrap("`", 16, 16), ["`"]);
+    }
+
+    #[test]
+    fn long_texts_take_as_long_as_they_are() {
+        let start = std::time::Instant::now();
+        for word in ["a ", "` ", "`a ", "é "] {
+            assert!(wrap(&word.repeat(200_000), 80, 80).len() >= 200_000 / 40);
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        assert!(seconds < 60.0, "{seconds} s");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::model::Setting;
 use crate::source::Span;
 use crate::syntax::{Entry, Node, Value, relaxed};
+use crate::systems::settings::shown;
 
 /// One document, for one profile or for all.
 pub(super) struct Document<'n> {
@@ -97,8 +98,10 @@ pub(super) fn setting<T>(entry: &Entry, kind: &str, parse: impl Fn(&str) -> Opti
     match value(entry) {
         Text::Known(text, _) => match parse(text) {
             Some(value) => Setting::written(value, entry.value.span),
-            None => Setting::unknown(format!("`{}` is not {kind} here", entry.key), span),
+            None => Setting::unknown(format!("`{}` is not {kind} here", shown(&entry.key)), span),
         },
-        Text::Placeholder(name) => Setting::unknown(format!("comes from {name}, which has no default here"), span),
+        Text::Placeholder(name) => {
+            Setting::unknown(format!("comes from {}, which has no default here", shown(name)), span)
+        }
     }
 }

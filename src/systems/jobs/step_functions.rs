@@ -258,7 +258,7 @@ fn conditions(retrier: &Node) -> Conditions {
             },
         };
         out.yes = out.yes.union(modes);
-        out.picks.push(Pick { modes, span: error.span, text: format!("`{text}`") });
+        out.picks.push(Pick { modes, span: error.span, text: format!("`{}`", settings::shown(text)) });
     }
     out.unknown = out.unknown.difference(out.yes);
     out

@@ -217,7 +217,10 @@ impl Connector<'_> {
             id: id.into(),
             system: ID,
             kind: LayerKind::Queue,
-            reading: format!("`errors.retry.timeout: {}` on {name}", timeout.value.as_str().unwrap_or_default()),
+            reading: format!(
+                "`errors.retry.timeout: {}` on {name}",
+                settings::shown(timeout.value.as_str().unwrap_or_default())
+            ),
             place: timeout.value.span,
             opens: self.opens,
             component: None,

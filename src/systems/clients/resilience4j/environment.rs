@@ -6,6 +6,7 @@ use super::ID;
 use crate::facts::{ComponentFact, EnvFact, Facts};
 use crate::model::{Attempts, Layer, Setting};
 use crate::syntax::relaxed;
+use crate::systems::settings::shown;
 
 /// Puts the counts of `RESILIENCE4J_RETRY_INSTANCES_NAME_MAXATTEMPTS` in the place of those from files.
 pub(super) fn override_counts(facts: &mut Facts) {
@@ -44,5 +45,5 @@ fn set(layer: &mut Layer, env: &EnvFact) {
     layer.labels.push((layer.place, format!("beaten by {}", env.name)));
     layer.attempts = Setting::written(Attempts::Count(count.max(1)), env.span);
     layer.place = env.span;
-    layer.reading = format!("`{}: {}` for {}", env.name, env.value, layer.name);
+    layer.reading = format!("`{}: {}` for {}", env.name, shown(&env.value), layer.name);
 }

@@ -27,7 +27,7 @@ pub(super) fn conditions(r: &Resolved<'_>) -> Conditions {
             }
             Failures::These(modes) => {
                 out.yes = out.yes.union(modes);
-                out.picks.push(Pick { modes, span, text: format!("`{}`", short(class)) });
+                out.picks.push(Pick { modes, span, text: format!("`{}`", settings::shown(short(class))) });
             }
             Failures::Unknown => out.unknown = out.unknown.union(ModeSet::all()),
         }

@@ -11,6 +11,7 @@ use crate::model::{Jitter, Setting, Wait};
 use crate::source::Span;
 use crate::syntax::Entry;
 use crate::systems::duration;
+use crate::systems::settings::shown;
 
 /// What child blocks inherit of the settings for waits.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -74,7 +75,7 @@ impl Interval<'_> {
                 jitter: Setting::default(Jitter::None, RETRY_CONFIG),
             },
             Self::Class(entry) => {
-                let why = format!("the class {} decides", entry.value.as_str().unwrap_or_default());
+                let why = format!("the class {} decides", shown(entry.value.as_str().unwrap_or_default()));
                 unknown(Some(entry), &why)
             }
             Self::Block { wait, flags, factor } => {

@@ -11,6 +11,7 @@ use self::blocks::{Blocks, Resolved};
 use super::spring::{self, Document, Text};
 use crate::facts::Facts;
 use crate::model::{Advice, Attempts, Confidence, HostRef, Layer, LayerKind, Methods, Scope, Setting};
+use crate::systems::settings::shown;
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions};
 
 /// Resilience4j.
@@ -119,20 +120,23 @@ fn layer(r: &Resolved<'_>, application: Option<&str>, profile: Option<&str>) -> 
         Some(entry) => {
             let count = spring::setting(entry, "a number", |t| t.parse::<u64>().ok());
             if let Text::Known(_, Some(variable)) = spring::value(entry) {
-                labels.push((entry.value.span, format!("the default of {variable}, which a deployment may set")));
+                labels.push((
+                    entry.value.span,
+                    format!("the default of {}, which a deployment may set", shown(variable)),
+                ));
                 confidence = Confidence::Medium;
             }
             if !r.own_attempts {
                 labels.push((r.opens, format!("retry {} inherits its count", r.name)));
             }
-            let reading =
-                format!("`{}: {}` for {name}", blocks::last_part(entry), entry.value.as_str().unwrap_or_default());
+            let value = shown(entry.value.as_str().unwrap_or_default());
+            let reading = format!("`{}: {value}` for {name}", shown(blocks::last_part(entry)));
             (count.map(|n| Attempts::Count(n.max(1))), entry.value.span, reading)
         }
         None => match r.missing_base {
             Some(base) => {
-                let why =
-                    format!("comes from `{}`, which is not in these files", base.value.as_str().unwrap_or_default());
+                let written = shown(base.value.as_str().unwrap_or_default());
+                let why = format!("comes from `{written}`, which is not in these files");
                 (Setting::unknown(why, Some(base.value.span)), base.value.span, name.clone())
             }
             None => {

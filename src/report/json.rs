@@ -2,6 +2,9 @@
 //!
 //! Lines and columns count from 1, columns in characters; bytes from 0; ends are exclusive.
 //! Within version 1 fields may be added; none is renamed, removed or changes its meaning.
+//!
+//! Of a path on which something is tried without end `product` is null, and so is `sustained`, unless a retry budget
+//! bounds the load; `attempts` is null for a layer that never ends and for one whose count is not known.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -79,7 +82,7 @@ struct FindingPathJson<'r> {
     product: Option<u64>,
     unbounded: bool,
     at_least: bool,
-    sustained: f64,
+    sustained: Option<f64>,
     failure: String,
     layers: Vec<LayerRefJson<'r>>,
 }
@@ -89,7 +92,7 @@ struct PathJson<'r> {
     product: Option<u64>,
     unbounded: bool,
     at_least: bool,
-    sustained: f64,
+    sustained: Option<f64>,
     failure: String,
     entry: &'r str,
     leaf: &'r str,
@@ -207,7 +210,7 @@ impl<'r> Writer<'r> {
                 product: product(p),
                 unbounded: p.unbounded,
                 at_least: p.at_least,
-                sustained: p.sustained,
+                sustained: sustained(p),
                 failure: p.failure.to_string(),
                 layers: self.layer_refs(p),
             }),
@@ -219,7 +222,7 @@ impl<'r> Writer<'r> {
             product: product(path),
             unbounded: path.unbounded,
             at_least: path.at_least,
-            sustained: path.sustained,
+            sustained: sustained(path),
             failure: path.failure.to_string(),
             entry: &path.entry,
             leaf: &path.leaf,
@@ -322,6 +325,11 @@ impl<'r> Writer<'r> {
 
 fn product(path: &Path) -> Option<u64> {
     (!path.unbounded).then_some(path.product)
+}
+
+/// The load is unbounded where the product is, unless a budget bounds it: JSON has no number for that.
+fn sustained(path: &Path) -> Option<f64> {
+    path.sustained.is_finite().then_some(path.sustained)
 }
 
 fn attempts(layer: &Layer) -> Option<u64> {

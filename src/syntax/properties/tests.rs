@@ -101,7 +101,7 @@ fn blanks_after_a_continuation_are_no_part_of_the_value() {
     let value = |text: &str| {
         let parsed = parse(&file(text));
         let node = parsed.documents[0].get("a").unwrap();
-        (node.as_str().unwrap().to_string(), text[node.span.range()].to_string())
+        (node.as_str().unwrap().to_string(), text.get(node.span.range()).unwrap().to_string())
     };
     for (text, expected, written) in [
         ("a=\\u00e9\\\n ", "é", "\\u00e9"),

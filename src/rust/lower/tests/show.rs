@@ -166,7 +166,7 @@ pub fn show(e: &Expr) -> String {
                 FormatPart::Text(t) => format!("{t:?}").replace("\\u{e9}", "é"),
                 FormatPart::Arg(i) => format!("<{}>", args.get(*i).map_or("?".into(), show)),
             };
-            let is_used = |i: &usize| parts.iter().any(|p| *p == FormatPart::Arg(*i));
+            let is_used = |i: &usize| parts.contains(&FormatPart::Arg(*i));
             let others: Vec<String> = (0..).zip(args).filter(|(i, _)| !is_used(i)).map(|(_, e)| show(e)).collect();
             let args = if others.is_empty() { String::new() } else { format!("+({})", others.join(", ")) };
             format!("{name}![{}]{args}", join(parts, "", part))

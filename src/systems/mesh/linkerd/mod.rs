@@ -78,7 +78,7 @@ impl System for Linkerd {
     fn join(&self, facts: &mut Facts) {
         let hosts = |prefix: &str| -> BTreeSet<String> {
             let mine = facts.layers.iter().filter(|l| l.system == ID && l.id.starts_with(prefix));
-            mine.flat_map(|l| targets(l)).map(short).collect()
+            mine.flat_map(targets).map(short).collect()
         };
         let (profiles, routes) = (hosts(PROFILES), hosts(ROUTES));
         facts.layers.retain(|layer| {

@@ -1,6 +1,7 @@
 //! backon: `call.retry(builder).when(..).await`.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::policy::{self, Count};
@@ -277,7 +278,7 @@ impl<'a> Native<'a> for Retry<'a> {
 
 impl<'a> Retry<'a> {
     fn run(&self, machine: &mut Machine<'a, '_>) -> Eval<'a> {
-        let described = Rc::new(self.describe(machine));
+        let described = Arc::new(self.describe(machine));
         let call = self.call.clone();
         let span = self.opens;
         machine.repeat(

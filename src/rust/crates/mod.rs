@@ -9,6 +9,7 @@ mod reqwest_retry;
 
 use std::fmt::Debug;
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub(crate) use policy::Policy;
 
@@ -130,7 +131,7 @@ pub(crate) trait Native<'a>: Debug {
 /// A layer around each request of a client.
 pub(crate) trait ClientRetry<'a>: Debug {
     /// What it is.
-    fn described(&self) -> Rc<Described>;
+    fn described(&self) -> Arc<Described>;
     /// Whether a request is sent again after this result.
     fn again(&self, machine: &mut Machine<'a, '_>, result: &Value<'a>) -> Result<bool, Exit<'a>>;
 }

@@ -1,6 +1,7 @@
 //! reqwest-retry with retry-policies: a layer of a reqwest-middleware client.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::policy::{self, Count};
@@ -247,7 +248,7 @@ impl<'a> Strategy<'a> {
 /// `RetryTransientMiddleware`
 #[derive(Debug)]
 struct Middleware<'a> {
-    described: Rc<Described>,
+    described: Arc<Described>,
     strategy: Strategy<'a>,
     opens: Span,
 }
@@ -296,7 +297,7 @@ fn middleware<'a>(policy: &Value<'a>, strategy: Strategy<'a>, at: At) -> Value<'
         picks: "the default strategy",
         undiscriminating: false,
     };
-    Value::new(Kind::Native(Rc::new(Middleware { described: Rc::new(described), strategy, opens: at.span })))
+    Value::new(Kind::Native(Rc::new(Middleware { described: Arc::new(described), strategy, opens: at.span })))
 }
 
 impl<'a> Native<'a> for Middleware<'a> {
@@ -310,7 +311,7 @@ impl<'a> Native<'a> for Middleware<'a> {
 }
 
 impl<'a> ClientRetry<'a> for Middleware<'a> {
-    fn described(&self) -> Rc<Described> {
+    fn described(&self) -> Arc<Described> {
         self.described.clone()
     }
 

@@ -1,7 +1,7 @@
 //! Episodes: one execution of something that may repeat, and in how many of its turns the call under test was made.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::goal::Outgoing;
 use super::machine::{Hint, Machine, Reason};
@@ -11,13 +11,13 @@ use crate::rust::crates::Described;
 use crate::source::Span;
 
 /// Turns of a loop that are run before it is taken to have no end.
-pub(crate) const MAX_TURNS: u32 = 1_500;
+pub(crate) const MAX_TURNS: u32 = 72;
 
 /// Turns without any test that could end the loop, after which it has none.
-const IDLE_TURNS: u32 = 12;
+const IDLE_TURNS: u32 = 10;
 
 /// The same where its waits still grow: a cap may come.
-const GROWING_TURNS: u32 = 64;
+const GROWING_TURNS: u32 = 48;
 
 /// What repeats.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub(crate) enum Repeater {
     /// A second call after the first has failed, with the place of the first.
     Sequence { span: Span },
     /// A crate's retry.
-    Library(Rc<Described>),
+    Library(Arc<Described>),
 }
 
 impl Repeater {
@@ -84,6 +84,8 @@ pub(crate) struct Episode<'a> {
     pub(crate) repeater: Repeater,
     pub(crate) chain: u64,
     started: f64,
+    /// How long it ran before it was cut short.
+    spent: f64,
     turns: u32,
     hits: u64,
     hit_now: bool,
@@ -177,6 +179,10 @@ impl<'a> Episode<'a> {
                 return Counted::Times(times);
             }
             return match self.time_limit {
+                Some(limit) if self.spent > 0.0 && limit > 0.0 => {
+                    let about = (self.hits as f64 * limit / self.spent).min(9e15) as u64;
+                    Counted::Within { limit, about: about.max(self.hits) }
+                }
                 Some(_) => {
                     Counted::Unknown { why: "is bounded by time alone, and it does not wait".into(), span: None }
                 }
@@ -229,6 +235,7 @@ impl<'a> Machine<'a, '_> {
             repeater,
             chain: self.chain(),
             started: self.clock,
+            spent: 0.0,
             turns: 0,
             hits: 0,
             hit_now: false,
@@ -265,8 +272,10 @@ impl<'a> Machine<'a, '_> {
         let has_end = has_end || (!self.deadlines.is_empty() && self.clock > episode.started);
         let idle = episode.turns.saturating_sub(episode.progressed);
         let patience = if episode.waits_settled() { IDLE_TURNS } else { GROWING_TURNS };
-        if episode.turns > MAX_TURNS || (!has_end && idle > patience && episode.open_tests.is_empty()) {
+        let seen_enough = self.brief && episode.hits > 1;
+        if seen_enough || episode.turns > MAX_TURNS || (!has_end && idle > patience && episode.open_tests.is_empty()) {
             episode.unbounded = true;
+            episode.spent = self.clock - episode.started;
             if episode.turns > MAX_TURNS {
                 episode.predicted = episode.predict();
             }

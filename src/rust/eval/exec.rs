@@ -3,7 +3,7 @@
 use super::env::Env;
 use super::episode::Pick;
 use super::machine::{Eval, Exit, Flow, Hint, Machine, Stop};
-use super::statics::{diverges, matters};
+use super::statics::{diverges, leaves, matters};
 use super::value::{Kind, Taint, Value, Why};
 use crate::rust::ir::{Arm, BinOp, Expr, ExprKind, Name, Pat, SelectArm, Stmt, UnOp};
 use crate::source::Span;
@@ -135,7 +135,7 @@ impl<'a> Machine<'a, '_> {
             self.in_branch(otherwise, env)?;
             return Ok(());
         }
-        let hint = Hint { prefer: true, matters: true, forced: None, turns_after: None };
+        let hint = Hint::plain();
         let taint = value.taint;
         let holds = self.test(pat, &value, env, pat.span, hint)?;
         self.picked(!holds, taint, otherwise.span);
@@ -178,6 +178,7 @@ impl<'a> Machine<'a, '_> {
         let hint = Hint {
             prefer: !diverges(then),
             matters: matters(then) || otherwise.is_some_and(matters),
+            leaves: leaves(then) || otherwise.is_some_and(leaves),
             forced,
             turns_after: None,
         };
@@ -280,12 +281,13 @@ impl<'a> Machine<'a, '_> {
         }
         let leads = self.hits == 0 && arms.iter().any(|a| self.leads_to_goal(a.body.span));
         let matters = arms.iter().any(|a| matters(&a.body));
+        let leaves = arms.iter().any(|a| leaves(&a.body));
         for (i, arm) in arms.iter().enumerate() {
             let scope = self.scope(Some(env));
             let last = i + 1 == arms.len();
             let forced =
                 leads.then(|| self.leads_to_goal(arm.body.span)).or((last && arm.guard.is_none()).then_some(true));
-            let hint = Hint { prefer: !diverges(&arm.body) || last, matters, forced, turns_after: None };
+            let hint = Hint { prefer: !diverges(&arm.body) || last, matters, leaves, forced, turns_after: None };
             if !self.test(&arm.pat, &value, &scope, arm.span, hint)? {
                 continue;
             }

@@ -52,13 +52,15 @@ impl World {
     /// Whether the answer may have this status.
     pub(crate) fn has(&self, status: u16) -> bool {
         match self {
-            Self::Statuses(all) | Self::Success(all) => all.contains(&status),
+            // Always ascending.
+            Self::Statuses(all) | Self::Success(all) => all.binary_search(&status).is_ok(),
             Self::Transport(_) | Self::Opaque => false,
         }
     }
 
     /// Keeps only these statuses.
-    pub(crate) fn narrow(&mut self, to: Vec<u16>) {
+    pub(crate) fn narrow(&mut self, mut to: Vec<u16>) {
+        to.sort_unstable();
         if let Self::Statuses(all) | Self::Success(all) = self {
             *all = to;
         }

@@ -6,9 +6,8 @@ use std::rc::Rc;
 
 use super::machine::{Machine, Purpose, Shared};
 use super::value::{ClientLayer, Kind, Object, Typed, Value, Why};
-use crate::rust::index::{FnIx, Index, Resolved, TypeIx, TypeKind};
-use crate::rust::ir::{ExprKind, Ty};
-use crate::rust::walk;
+use crate::rust::index::{FnIx, TypeIx, TypeKind};
+use crate::rust::ir::Ty;
 
 /// Steps for finding out one way in which a type is made.
 const STEPS: u32 = 20_000;
@@ -25,18 +24,12 @@ const WAYS: usize = 6;
 /// How far up the callers of a constructor are followed.
 const UP: u8 = 3;
 
-/// Functions by what they make or call.
-type ByType = BTreeMap<TypeIx, Vec<FnIx>>;
-type ByFunction = BTreeMap<FnIx, Vec<FnIx>>;
-
 /// What types are made with, found out when it is first asked.
 pub(crate) struct Instances<'a> {
     left: Cell<u64>,
     depth: Cell<u8>,
     known: RefCell<BTreeMap<TypeIx, Option<Value<'a>>>>,
     layers: RefCell<BTreeMap<Option<usize>, Vec<ClientLayer<'a>>>>,
-    made_in: RefCell<Option<Rc<ByType>>>,
-    callers: RefCell<Option<Rc<ByFunction>>>,
 }
 
 impl<'a> Instances<'a> {
@@ -47,66 +40,8 @@ impl<'a> Instances<'a> {
             depth: Cell::new(0),
             known: RefCell::default(),
             layers: RefCell::default(),
-            made_in: RefCell::default(),
-            callers: RefCell::default(),
         }
     }
-
-    fn made_in(&self, index: &Index<'a>) -> Rc<ByType> {
-        self.made_in.borrow_mut().get_or_insert_with(|| Rc::new(makers(index))).clone()
-    }
-
-    fn callers(&self, index: &Index<'a>) -> Rc<ByFunction> {
-        self.callers.borrow_mut().get_or_insert_with(|| Rc::new(callers_by_path(index))).clone()
-    }
-}
-
-/// The functions that hold a literal of each struct.
-fn makers(index: &Index<'_>) -> BTreeMap<TypeIx, Vec<FnIx>> {
-    let mut out: BTreeMap<TypeIx, Vec<FnIx>> = BTreeMap::new();
-    for ix in index.functions() {
-        let info = index.function(ix);
-        for expr in walk::expressions(&info.function.body) {
-            let path = match &*expr.kind {
-                ExprKind::Struct { path, .. } => path,
-                ExprKind::Call { callee, .. } => match &*callee.kind {
-                    ExprKind::Path(path) => path,
-                    _ => continue,
-                },
-                _ => continue,
-            };
-            if let Resolved::Type(ty) = index.resolve(info.scope, info.of_type, path)
-                && matches!(index.ty(ty).kind, TypeKind::Struct(_))
-            {
-                let all = out.entry(ty).or_default();
-                if all.last() != Some(&ix) {
-                    all.push(ix);
-                }
-            }
-        }
-    }
-    out
-}
-
-/// The functions that call each function by its path (`Type::new(..)`, `client(..)`).
-fn callers_by_path(index: &Index<'_>) -> BTreeMap<FnIx, Vec<FnIx>> {
-    let mut out: BTreeMap<FnIx, Vec<FnIx>> = BTreeMap::new();
-    for ix in index.functions() {
-        let info = index.function(ix);
-        for expr in walk::expressions(&info.function.body) {
-            if let ExprKind::Call { callee, .. } = &*expr.kind
-                && let ExprKind::Path(path) = &*callee.kind
-                && let Resolved::Fn(called) = index.resolve(info.scope, info.of_type, path)
-                && called != ix
-            {
-                let all = out.entry(called).or_default();
-                if all.last() != Some(&ix) {
-                    all.push(ix);
-                }
-            }
-        }
-    }
-    out
 }
 
 impl<'a> Machine<'a, '_> {
@@ -123,7 +58,7 @@ impl<'a> Machine<'a, '_> {
     }
 
     fn is_made(&self, ty: TypeIx) -> bool {
-        self.instances.made_in(self.shared.index).contains_key(&ty)
+        !self.shared.statics.makers(ty).is_empty()
     }
 
     /// A value of a struct: as it is made, if it is made in one way.
@@ -156,15 +91,13 @@ impl<'a> Machine<'a, '_> {
     }
 
     fn find_made(&mut self, ty: TypeIx) -> Option<Value<'a>> {
-        let made_in = self.instances.made_in(self.shared.index);
-        let makers = made_in.get(&ty)?;
-        let callers = self.instances.callers(self.shared.index);
+        let statics = self.shared.statics;
         let mut ways: Vec<Value<'a>> = Vec::new();
-        for maker in makers.iter().take(4) {
+        for maker in statics.makers(ty).iter().take(4) {
             let mut starts = vec![*maker];
             for _ in 0..UP {
                 let has_params = starts.iter().any(|s| !self.shared.index.function(*s).function.params.is_empty());
-                let up: Vec<FnIx> = starts.iter().filter_map(|s| callers.get(s)).flatten().copied().take(4).collect();
+                let up: Vec<FnIx> = starts.iter().flat_map(|s| statics.callers(*s)).copied().take(4).collect();
                 if !has_params || up.is_empty() {
                     break;
                 }

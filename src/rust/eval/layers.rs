@@ -1,7 +1,7 @@
 //! From what was watched to layers: which episodes are retries, of what, how often, and with which waits.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::episode::{Counted, Pick, Repeater, Trace};
 use super::goal::GOOD_STATUSES;
@@ -60,8 +60,13 @@ pub(crate) fn retries<'a>(watched: &Watched<'a>) -> Vec<Retry<'a>> {
     kept
 }
 
+/// The places that were seen to make the call again, whether or not they are retries.
+pub(crate) fn repeating<'w>(watched: &'w Watched<'_>) -> impl Iterator<Item = Span> + 'w {
+    watched.failing.iter().flat_map(|f| &f.traces).filter(|t| t.hits > 1).map(|t| t.repeater.span())
+}
+
 /// A crate's retry that never repeats: zero retries, or a strategy that takes nothing for transient.
-pub(crate) fn switched_off<'a>(described: Rc<Described>) -> Retry<'a> {
+pub(crate) fn switched_off<'a>(described: Arc<Described>) -> Retry<'a> {
     let counted = described.counted(1);
     Retry {
         key: (described.opens, described.via),

@@ -1,6 +1,6 @@
 //! Running a crate's retry: the call is made again as the crate would.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::episode::Repeater;
 use super::machine::{Eval, Exit, Machine, Stop};
@@ -21,7 +21,7 @@ impl<'a, 'c> Machine<'a, 'c> {
     /// Calls until there is no reason to call again, or no try left.
     pub(crate) fn repeat(
         &mut self,
-        described: Rc<Described>,
+        described: Arc<Described>,
         call: Call<'_, 'a, 'c>,
         again: Again<'_, 'a, 'c>,
     ) -> Eval<'a> {
@@ -62,7 +62,7 @@ impl<'a, 'c> Machine<'a, 'c> {
                 self.exhausted(0);
                 return Ok(result);
             }
-            if made >= RUN_TRIES || attempts.is_none() && made >= 4 {
+            if made >= RUN_TRIES || made >= 2 && self.brief || attempts.is_none() && made >= 4 {
                 let rest = most.map_or(0, |most| most - made);
                 self.exhausted(rest);
                 return match attempts {

@@ -101,7 +101,7 @@ impl<'a> Machine<'a, '_> {
                     return m.endless();
                 }
                 let scope = m.scope(Some(env));
-                let hint = Hint { prefer: true, matters: true, forced: None, turns_after: Some(OPEN_WHILE) };
+                let hint = Hint { turns_after: Some(OPEN_WHILE), ..Hint::plain() };
                 let judged = m.condition(cond, &scope, hint)?;
                 m.picked(judged.holds, judged.taint, cond.span);
                 if !judged.holds {

@@ -16,7 +16,7 @@ use crate::rust::ir::Name;
 use crate::source::Span;
 
 /// Steps in one run.
-pub(crate) const STEPS: u32 = 400_000;
+pub(crate) const STEPS: u32 = 100_000;
 
 /// Expressions within expressions, calls included. One level takes up to about 10 KiB of stack in a build without
 /// optimisation, and evaluation has [`super::STACK`] of it.
@@ -70,14 +70,34 @@ impl<'a> From<Stop> for Exit<'a> {
     }
 }
 
-/// What all runs look at.
-pub(crate) struct Shared<'a> {
+/// What all runs of all threads look at.
+pub(crate) struct Common<'a> {
     pub(crate) index: &'a Index<'a>,
     pub(crate) settings: &'a [SettingsFact],
     pub(crate) statics: super::statics::Statics,
+}
+
+/// What the runs of one thread look at, and what they have looked up.
+pub(crate) struct Shared<'a> {
+    pub(crate) index: &'a Index<'a>,
+    pub(crate) settings: &'a [SettingsFact],
+    pub(crate) statics: &'a super::statics::Statics,
     /// What paths and types of the code mean, by their addresses and where they stand.
     pub(crate) resolved: RefCell<HashMap<At, Resolved>>,
     pub(crate) types: RefCell<HashMap<At, TypeName>>,
+}
+
+impl<'a> Shared<'a> {
+    /// Nothing looked up yet.
+    pub(crate) fn new(common: &'a Common<'a>) -> Self {
+        Self {
+            index: common.index,
+            settings: common.settings,
+            statics: &common.statics,
+            resolved: RefCell::default(),
+            types: RefCell::default(),
+        }
+    }
 }
 
 /// A path or type of the code, and where it stands.
@@ -116,6 +136,8 @@ pub(crate) struct Machine<'a, 'c> {
     pub(crate) world: World,
     /// Whether calls before the goal fail, for a goal that stands in the error arm of another call.
     pub(crate) others_fail: bool,
+    /// Whether a loop is left as soon as it is seen to repeat the call.
+    pub(crate) brief: bool,
     pub(crate) steps: u32,
     pub(crate) depth: u32,
     pub(crate) clock: f64,
@@ -160,8 +182,10 @@ struct Site {
 pub(crate) struct Hint {
     /// The answer if nothing speaks against it.
     pub(crate) prefer: bool,
-    /// Whether the branches differ in more than values.
+    /// Whether the branches differ in more than what is logged.
     pub(crate) matters: bool,
+    /// Whether a branch may leave a loop or a function.
+    pub(crate) leaves: bool,
     /// The answer that leads to the call under test.
     pub(crate) forced: Option<bool>,
     /// Whether the answer ends a loop's turn or a `while` goes on by it.
@@ -171,7 +195,7 @@ pub(crate) struct Hint {
 impl Hint {
     /// A condition that stands for itself.
     pub(crate) fn plain() -> Self {
-        Self { prefer: true, matters: true, forced: None, turns_after: None }
+        Self { prefer: true, matters: true, leaves: true, forced: None, turns_after: None }
     }
 }
 
@@ -189,6 +213,7 @@ impl<'a, 'c> Machine<'a, 'c> {
             goal: None,
             world: World::Success(super::goal::GOOD_STATUSES.to_vec()),
             others_fail: false,
+            brief: false,
             steps: STEPS,
             depth: 0,
             clock: 0.0,
@@ -410,7 +435,7 @@ impl<'a, 'c> Machine<'a, 'c> {
             return site.answer;
         }
         let failure = taint.has(Taint::FAILURE) || taint.has(Taint::ANSWER);
-        let fork = hint.matters && (self.hits > 0 || failure) && self.purpose == Purpose::Watch;
+        let fork = self.purpose == Purpose::Watch && if failure { hint.matters } else { hint.leaves && self.hits > 0 };
         let answer = if fork { (self.oracle.choose(key, failure) == 0) == hint.prefer } else { hint.prefer };
         self.sites.insert(key, Site { answer, asked: 0 });
         answer

@@ -441,7 +441,10 @@ pub(crate) fn no_place() -> Span {
 /// The value that holds at one status.
 pub(crate) fn at_status<'a>(value: &Value<'a>, status: u16) -> Option<Value<'a>> {
     match &value.kind {
-        Kind::Lifted(all) => all.iter().find(|(s, _)| *s == status).map(|(_, v)| v.clone().tainted(value.taint)),
+        Kind::Lifted(all) => {
+            let at = all.binary_search_by_key(&status, |(s, _)| *s).ok()?;
+            all.get(at).map(|(_, v)| v.clone().tainted(value.taint))
+        }
         _ => Some(value.clone()),
     }
 }

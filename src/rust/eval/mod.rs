@@ -6,6 +6,7 @@
 //! A run takes its open conditions one way; other runs take them the other way ([`oracle`]). A status is not tried
 //! number by number: all statuses run together until a condition tells them apart ([`value::Kind::Lifted`]).
 
+mod build;
 pub(crate) mod call;
 pub(crate) mod env;
 pub(crate) mod episode;
@@ -36,6 +37,7 @@ mod text;
 pub(crate) mod value;
 pub(crate) mod wait;
 mod watch;
+mod words;
 
 #[cfg(test)]
 mod tests;

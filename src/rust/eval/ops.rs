@@ -50,7 +50,7 @@ impl<'a> Machine<'a, '_> {
             (Kind::Lifted(a), Kind::Lifted(b)) => a
                 .iter()
                 .filter_map(|(s, x)| {
-                    let (_, y) = b.iter().find(|(t, _)| s == t)?;
+                    let (_, y) = b.get(b.binary_search_by_key(s, |(t, _)| *t).ok()?)?;
                     Some((*s, self.operate(op, x, y, at)))
                 })
                 .collect(),

@@ -3,8 +3,11 @@
 
 use crate::source::Span;
 
-/// How many open conditions are tried both ways in the runs of one question.
-const OPEN_CHOICES: u32 = 6;
+/// How many open conditions that hang on the failure are tried both ways in the runs of one question.
+const FAILURE_CHOICES: usize = 5;
+
+/// How many others are.
+const OTHER_CHOICES: usize = 3;
 
 /// A choice that a run made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +43,9 @@ impl Oracle {
 
     /// The answer to an open condition: 0 or 1.
     pub(crate) fn choose(&mut self, site: (Span, u64), failure: bool) -> u32 {
-        let open = self.trail.iter().filter(|c| c.site.is_some() && c.of > 1).count();
-        let of = if open < OPEN_CHOICES as usize { 2 } else { 1 };
+        let open = self.trail.iter().filter(|c| c.site.is_some() && c.of > 1 && c.failure == failure).count();
+        let most = if failure { FAILURE_CHOICES } else { OTHER_CHOICES };
+        let of = if open < most { 2 } else { 1 };
         self.take(Some(site), failure, of)
     }
 
@@ -88,7 +92,7 @@ mod tests {
         for i in 0..20 {
             oracle.choose((Span::new(FileId(0), i, i + 1), 0), false);
         }
-        assert_eq!(oracle.trail.iter().filter(|c| c.of == 2).count(), OPEN_CHOICES as usize);
+        assert_eq!(oracle.trail.iter().filter(|c| c.of == 2).count(), OTHER_CHOICES);
         assert!(oracle.trail.iter().any(|c| c.of == 1));
     }
 }

@@ -1,162 +1,254 @@
-//! The result: layers with their places and words, and the calls that they are around.
+//! The reading as a whole: from each function that nothing calls to the calls that leave the program, and the layers
+//! around them. Roots are read in groups of a fixed size, so that threads change nothing.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use super::episode::{Counted, Repeater};
+use rayon::prelude::*;
+
+use super::build;
+use super::goal::Found;
 use super::instances::Instances;
 use super::layers::{self, Key, Retry};
-use super::machine::Shared;
+use super::machine::{Common, Shared};
 use super::reply::Reply;
 use super::statics::Statics;
 use super::value::ClientLayer;
-use super::wait::duration;
 use super::watch::{self, Watched};
 use crate::facts::SettingsFact;
-use crate::model::{
-    Advice, Answer, Attempts, Conditions, Confidence, Layer, LayerKind, Methods, Mode, ModeSet, Pick, Scope, Setting,
-    Unresolved,
-};
-use crate::rust::index::{FnIx, Index, Resolved};
-use crate::rust::ir::{Expr, ExprKind, Lit, Pat, PatKind};
+use crate::model::{Answer, Mode, ModeSet, Setting, Unresolved};
+use crate::rust::index::{FnIx, Index};
 use crate::rust::reading::{CodeCall, CodeLayerUse, CodeReading, Root, Target};
-use crate::rust::walk;
+use crate::rust::stack;
 use crate::source::Span;
 
-/// Steps for all calls of one root.
-const STEPS_OF_ROOT: u64 = 8_000_000;
+/// Roots that are read one after the other, and share what is looked up.
+const GROUP: usize = 16;
 
-/// Steps for everything.
-const STEPS_IN_ALL: u64 = 400_000_000;
+/// Steps for the calls of one root.
+const STEPS_OF_ROOT: u64 = 1_000_000;
+
+/// Steps for one call of a root.
+const STEPS_OF_CALL: u64 = 300_000;
+
+/// Steps for all roots together; each has an equal part, but at least [`LEAST_STEPS`].
+const STEPS_IN_ALL: u64 = 60_000_000;
+const LEAST_STEPS: u64 = 60_000;
+
+/// A call that took so many steps from one root is looked at more briefly from the others.
+const COSTLY: u64 = 10_000;
 
 /// Calls of one root that are watched.
 const CALLS_OF_ROOT: usize = 96;
 
+/// A root with the calls that were found from it.
+struct Start {
+    root: FnIx,
+    found: Vec<Found>,
+    makes_clients: bool,
+    reached: BTreeSet<FnIx>,
+    cut: bool,
+}
+
 /// Reads everything that the index holds.
 pub(crate) fn read(index: &Index<'_>, settings: &[SettingsFact]) -> CodeReading {
-    let shared = Shared {
-        index,
-        settings,
-        statics: Statics::new(index),
-        resolved: RefCell::default(),
-        types: RefCell::default(),
-    };
+    let common = Common { index, settings, statics: Statics::new(index) };
+    let starts = starts(&common);
+    let steps = (STEPS_IN_ALL / starts.len().max(1) as u64).clamp(LEAST_STEPS, STEPS_OF_ROOT);
+    // Each call that may be repeated is watched in full from the first root that leads to it. Where that took long,
+    // the other roots only ask for whom they reach by it, and whether the same layers are around it.
+    let mut firsts: BTreeMap<Span, (FnIx, &Found)> = BTreeMap::new();
+    for start in &starts {
+        for found in start.found.iter().filter(|f| f.looped) {
+            firsts.entry(found.goal.span).or_insert((start.root, found));
+        }
+    }
+    let firsts: Vec<(FnIx, &Found)> = firsts.into_values().collect();
+    let watched: Vec<(Draft<'_>, BTreeMap<Span, Known<'_>>)> = firsts
+        .par_chunks(GROUP)
+        .map(|group| stack::on_large_stack(|| Reader::new(&common, steps).firsts(group)).unwrap_or_default())
+        .collect();
+    let mut all = Draft::default();
+    let mut known = BTreeMap::new();
+    for (draft, of_group) in watched {
+        all.append(draft);
+        known.extend(of_group);
+    }
+    let groups: Vec<Draft<'_>> = starts
+        .par_chunks(GROUP)
+        .map(|group| stack::on_large_stack(|| Reader::new(&common, steps).group(group, &known)).unwrap_or_default())
+        .collect();
+    for group in groups {
+        all.append(group);
+    }
+    all.finish(index)
+}
+
+/// Where chains of calls start: the functions that nothing calls; then those that only others like them call, or that
+/// are called by a name that several have.
+fn starts(common: &Common<'_>) -> Vec<Start> {
+    let first: Vec<FnIx> = common.statics.roots(common.index);
+    let mut starts: Vec<Start> = first
+        .par_chunks(GROUP)
+        .flat_map_iter(|group| stack::on_large_stack(|| discover_all(common, group)).unwrap_or_default())
+        .collect();
+    let mut reached: BTreeSet<FnIx> = starts.iter().flat_map(|s| s.reached.iter().copied().chain([s.root])).collect();
+    let rest: Vec<FnIx> = common.index.functions().filter(|f| !reached.contains(f)).collect();
+    let shared = Shared::new(common);
     let instances = Instances::new();
-    let mut reader = Reader { shared: &shared, instances: &instances, out: Draft::default(), left: STEPS_IN_ALL };
-    for root in roots(index) {
-        reader.root(root);
-    }
-    let rest: Vec<FnIx> = index.functions().filter(|f| !reader.out.reached.contains(f)).collect();
     for root in rest {
-        // Only called by others like it, or by a name that several have.
-        if !reader.out.reached.contains(&root) {
-            reader.root(root);
+        if !reached.contains(&root) {
+            let start = discover(&shared, &instances, root);
+            reached.extend(start.reached.iter().copied().chain([root]));
+            starts.push(start);
         }
     }
-    reader.clients_without_calls();
-    reader.out.finish(index)
+    starts.retain(|s| !s.found.is_empty() || s.makes_clients || s.cut);
+    starts
 }
 
-/// The functions that nothing in the repository calls, as far as names tell.
-fn roots(index: &Index<'_>) -> Vec<FnIx> {
-    let mut called = BTreeSet::new();
-    for ix in index.functions() {
-        let info = index.function(ix);
-        for expr in walk::expressions(&info.function.body) {
-            match &*expr.kind {
-                ExprKind::Call { callee, .. } => {
-                    if let ExprKind::Path(path) = &*callee.kind
-                        && let Resolved::Fn(f) = index.resolve(info.scope, info.of_type, path)
-                        && f != ix
-                    {
-                        called.insert(f);
-                    }
-                }
-                ExprKind::Method { name, .. } => {
-                    called.extend(index.named(name).iter().copied().filter(|f| *f != ix && takes_self(index, *f)));
-                }
-                _ => {}
-            }
-        }
-    }
-    index.functions().filter(|f| !called.contains(f)).collect()
+fn discover_all(common: &Common<'_>, group: &[FnIx]) -> Vec<Start> {
+    let shared = Shared::new(common);
+    let instances = Instances::new();
+    group.iter().map(|root| discover(&shared, &instances, *root)).collect()
 }
 
-fn takes_self(index: &Index<'_>, ix: FnIx) -> bool {
-    let first = index.function(ix).function.params.first();
-    first.is_some_and(|p| matches!(&p.pat.kind, PatKind::Bind { name, .. } if &**name == "self"))
+fn discover<'a>(shared: &Shared<'a>, instances: &Instances<'a>, root: FnIx) -> Start {
+    let discovery = watch::discover(shared, instances, root);
+    let mut found: Vec<Found> = discovery.found.into_iter().filter(|f| f.goal.http || f.looped).collect();
+    let cut = discovery.cut || found.len() > CALLS_OF_ROOT;
+    found.truncate(CALLS_OF_ROOT);
+    Start { root, found, makes_clients: !discovery.layers.is_empty(), reached: discovery.reached, cut }
 }
 
-struct Reader<'c, 'a> {
-    shared: &'c Shared<'a>,
-    instances: &'c Instances<'a>,
+/// What watching a call from the first root that leads to it has shown.
+struct Known<'a> {
+    root: FnIx,
+    retries: Vec<Retry<'a>>,
+    /// What made the call again and is no retry all the same: a poll, a queue.
+    others: BTreeSet<Span>,
+    costly: bool,
+}
+
+/// Reads one group of roots.
+struct Reader<'a> {
+    shared: Shared<'a>,
+    instances: Instances<'a>,
     out: Draft<'a>,
-    left: u64,
+    steps: u64,
 }
 
+/// What was read.
 #[derive(Default)]
 struct Draft<'a> {
     layers: BTreeMap<Key, Vec<Retry<'a>>>,
+    /// Of clients through which no call was seen to go.
+    alone: BTreeMap<Key, Vec<Retry<'a>>>,
     calls: Vec<(CodeCall, Vec<(Key, ModeSet)>)>,
     unresolved: Vec<Unresolved>,
-    reached: BTreeSet<FnIx>,
-    clients: BTreeMap<Key, ClientLayer<'a>>,
 }
 
-impl<'a> Reader<'_, 'a> {
-    fn root(&mut self, root: FnIx) {
-        self.out.reached.insert(root);
-        let info = self.shared.index.function(root);
-        if self.left == 0 {
-            return;
-        }
-        let discovery = watch::discover(self.shared, self.instances, root);
-        self.left = self.left.saturating_sub(discovery.steps);
-        self.out.reached.extend(discovery.reached);
-        for layer in discovery.layers {
-            let described = layer.described();
-            self.out.clients.entry((described.opens, described.via)).or_insert(layer);
-        }
-        let mut steps = STEPS_OF_ROOT.min(self.left);
-        let before = steps;
-        let mut cut = discovery.cut;
-        let worth: Vec<_> = discovery.found.into_iter().filter(|f| f.goal.http || f.looped).collect();
-        cut |= worth.len() > CALLS_OF_ROOT;
-        for found in worth.iter().take(CALLS_OF_ROOT) {
-            let watched = watch::watch(self.shared, self.instances, root, found, &mut steps);
-            cut |= watched.cut;
-            self.call(root, &watched);
-        }
-        self.left = self.left.saturating_sub(before - steps);
-        if cut {
-            self.out.unresolved.push(Unresolved {
-                span: info.function.name_span,
-                what: format!("some of the calls that `{}` leads to", info.name),
-                reason: "there is more code behind it than is followed".to_owned(),
-            });
-        }
+impl<'a> Reader<'a> {
+    fn new(common: &'a Common<'a>, steps: u64) -> Self {
+        Self { shared: Shared::new(common), instances: Instances::new(), out: Draft::default(), steps }
     }
 
-    /// Layers of clients through which no call was seen to go: they are in the inventory all the same.
-    fn clients_without_calls(&mut self) {
-        let clients = std::mem::take(&mut self.out.clients);
+    /// Calls that may be repeated, each from the first root that leads to it.
+    fn firsts(mut self, group: &[(FnIx, &Found)]) -> (Draft<'a>, BTreeMap<Span, Known<'a>>) {
+        let mut known = BTreeMap::new();
+        for (root, found) in group {
+            let most = if found.goal.http { STEPS_OF_CALL } else { STEPS_OF_CALL / 3 };
+            let mut left = most;
+            let watched = watch::watch(&self.shared, &self.instances, *root, found, &mut left);
+            let retries = layers::retries(&watched);
+            let costly = most - left > COSTLY;
+            let others = layers::repeating(&watched).filter(|s| !retries.iter().any(|r| r.key.0 == *s)).collect();
+            known.insert(found.goal.span, Known { root: *root, retries: retries.clone(), others, costly });
+            self.note(*root, &watched, retries);
+            if watched.cut {
+                self.cut(*root);
+            }
+        }
+        (self.out, known)
+    }
+
+    fn group(mut self, group: &[Start], known: &BTreeMap<Span, Known<'a>>) -> Draft<'a> {
+        let mut clients: BTreeMap<Key, ClientLayer<'a>> = BTreeMap::new();
+        for start in group {
+            if start.makes_clients {
+                for layer in watch::discover(&self.shared, &self.instances, start.root).layers {
+                    let described = layer.described();
+                    clients.entry((described.opens, described.via)).or_insert(layer);
+                }
+            }
+            self.root(start, known);
+        }
         for (key, client) in clients {
-            if self.out.layers.contains_key(&key) {
+            self.client_alone(key, &client);
+        }
+        self.out
+    }
+
+    fn root(&mut self, start: &Start, known: &BTreeMap<Span, Known<'a>>) {
+        let mut left = self.steps;
+        let mut cut = start.cut;
+        for found in &start.found {
+            let first = known.get(&found.goal.span).filter(|_| found.looped);
+            // A call without a URL that nothing repeats says nothing, from whatever root.
+            if first.is_some_and(|k| k.root == start.root || !found.goal.http && k.retries.is_empty()) {
                 continue;
             }
-            let mut steps = STEPS_OF_ROOT.min(self.left);
-            let watched = watch::watch_layer(self.shared, self.instances, &client, &mut steps);
-            let mut retries = layers::retries(&watched);
-            if retries.is_empty() {
-                retries.push(layers::switched_off(client.described()));
-            }
-            self.out.layers.entry(key).or_default().extend(retries);
+            let most = STEPS_OF_CALL.min(left);
+            let mut steps = most;
+            cut |= self.call(start.root, found, first.filter(|k| k.costly), &mut steps);
+            left -= most - steps;
+        }
+        if cut {
+            self.cut(start.root);
         }
     }
 
-    fn call(&mut self, root: FnIx, watched: &Watched<'a>) {
-        let retries = layers::retries(watched);
+    fn cut(&mut self, root: FnIx) {
+        let info = self.shared.index.function(root);
+        self.out.unresolved.push(Unresolved {
+            span: info.function.name_span,
+            what: format!("some of the calls that `{}` leads to", info.name),
+            reason: "there is more code behind it than is followed".to_owned(),
+        });
+    }
+
+    /// Watches a call and notes what comes of it. Whether the budget ran out.
+    fn call(&mut self, root: FnIx, found: &Found, known: Option<&Known<'a>>, steps: &mut u64) -> bool {
+        if let Some(known) = known {
+            let brief = watch::watch_briefly(&self.shared, &self.instances, root, found, steps);
+            let seen = layers::retries(&brief);
+            let same: Option<Vec<Retry<'a>>> = seen
+                .iter()
+                .filter(|r| !known.others.contains(&r.key.0))
+                .map(|r| known.retries.iter().find(|k| k.key == r.key).cloned())
+                .collect();
+            if let Some(same) = same {
+                self.note(root, &brief, same);
+                return false;
+            }
+        }
+        let watched = watch::watch(&self.shared, &self.instances, root, found, steps);
+        let retries = layers::retries(&watched);
+        self.note(root, &watched, retries);
+        watched.cut
+    }
+
+    /// A layer of a client through which no call was seen to go: it is in the inventory all the same.
+    fn client_alone(&mut self, key: Key, client: &ClientLayer<'a>) {
+        let mut steps = STEPS_OF_CALL;
+        let watched = watch::watch_layer(&self.shared, &self.instances, client, &mut steps);
+        let mut retries = layers::retries(&watched);
+        if retries.is_empty() {
+            retries.push(layers::switched_off(client.described()));
+        }
+        self.out.alone.entry(key).or_default().extend(retries);
+    }
+
+    fn note(&mut self, root: FnIx, watched: &Watched<'a>, retries: Vec<Retry<'a>>) {
         let Some(target) = &watched.target else { return };
         if retries.is_empty() && matches!(target.target, Target::Unknown { .. }) {
             return;
@@ -199,13 +291,27 @@ fn answers(watched: &Watched<'_>) -> Vec<(ModeSet, Answer)> {
     out
 }
 
-impl Draft<'_> {
-    fn finish(self, index: &Index<'_>) -> CodeReading {
+impl<'a> Draft<'a> {
+    fn append(&mut self, other: Draft<'a>) {
+        for (key, retries) in other.layers {
+            self.layers.entry(key).or_default().extend(retries);
+        }
+        for (key, retries) in other.alone {
+            self.alone.entry(key).or_insert(retries);
+        }
+        self.calls.extend(other.calls);
+        self.unresolved.extend(other.unresolved);
+    }
+
+    fn finish(mut self, index: &Index<'_>) -> CodeReading {
+        for (key, retries) in std::mem::take(&mut self.alone) {
+            self.layers.entry(key).or_insert(retries);
+        }
         let mut reading = CodeReading { unresolved: self.unresolved, ..CodeReading::default() };
         let mut places: BTreeMap<Key, usize> = BTreeMap::new();
         let mut ordinals: BTreeMap<String, usize> = BTreeMap::new();
         for (key, retries) in &self.layers {
-            let layer = layer(index, *key, retries, &mut ordinals);
+            let layer = build::layer(index, *key, retries, &mut ordinals);
             if let Setting::Unknown { why, span } = &layer.attempts {
                 reading.unresolved.push(Unresolved {
                     span: span.unwrap_or(layer.place),
@@ -223,298 +329,9 @@ impl Draft<'_> {
                 .collect();
             reading.calls.push(call);
         }
+        reading.calls.sort_by_key(|c| (c.root.span, c.span));
         reading.unresolved.sort();
         reading.unresolved.dedup();
         reading
-    }
-}
-
-/// The innermost function whose text holds a place.
-fn function_at(index: &Index<'_>, span: Span) -> Option<FnIx> {
-    index
-        .functions()
-        .filter(|f| index.function(*f).function.span.contains(span))
-        .min_by_key(|f| index.function(*f).function.span.range().len())
-}
-
-fn layer(index: &Index<'_>, key: Key, retries: &[Retry<'_>], ordinals: &mut BTreeMap<String, usize>) -> Layer {
-    let (span, via) = key;
-    let best = retries.iter().max_by_key(|r| (rank(&r.counted), r.yes.union(r.unknown).iter().count()));
-    // An entry of the map holds at least the retry that made it.
-    let Some(best) = best else { return empty(span) };
-    let holder = via.unwrap_or(span);
-    let function = function_at(index, holder);
-    let (name, path) = match function {
-        Some(f) => (index.function(f).name.clone(), index.function(f).path.clone()),
-        None => ("a constant".to_owned(), "constant".to_owned()),
-    };
-    let yes = retries.iter().fold(ModeSet::EMPTY, |all, r| all.union(r.yes));
-    let unknown = retries.iter().fold(ModeSet::EMPTY, |all, r| all.union(r.unknown)).difference(yes);
-    let place = match &best.repeater {
-        Repeater::Library(d) => d.place,
-        _ => via.unwrap_or(span),
-    };
-    let attempts = match &best.repeater {
-        Repeater::Library(d) => library_attempts(d, &best.counted),
-        _ => attempts(&best.counted, place),
-    };
-    let (picks, any_error) = conditions(retries, yes, &best.repeater);
-    let retry_after = retries.iter().find_map(|r| r.retry_after);
-    let mut layer = empty(span);
-    layer.place = place;
-    layer.opens = span;
-    layer.attempts = attempts;
-    layer.retries = Conditions { yes, unknown, picks, any_error };
-    layer.retry_after = match retry_after {
-        Some(span) => Setting::written(true, span),
-        None => Setting::default(false, "the code"),
-    };
-    layer.methods = methods(retries);
-    let kind = match &best.repeater {
-        Repeater::Library(d) => {
-            layer.system = d.system;
-            layer.kind = d.kind;
-            layer.opens = d.opens;
-            layer.name = format!("{} in `{name}`", d.name);
-            layer.reading = d.reading.clone();
-            layer.wait = d.wait.clone();
-            layer.wait_place = d.wait_place;
-            layer.jitter = d.jitter.clone();
-            layer.labels.extend(d.labels.iter().cloned());
-            layer.advice = d.advice.clone();
-            d.system
-        }
-        hand_written => {
-            let word = word(hand_written);
-            layer.name = format!("{word} in `{name}`");
-            layer.reading = match hand_written {
-                Repeater::Loop { .. } => format!("`{}`, a {word} in `{name}`", head(index, span, hand_written)),
-                _ => format!("{word} in `{name}`"),
-            };
-            if via.is_some() {
-                let inner = function_at(index, span).map(|f| index.function(f).name.clone()).unwrap_or_default();
-                layer.reading = format!("the count handed to `{inner}`, which repeats in a {word}");
-                layer.labels.push((span, format!("`{}` runs here", head(index, span, hand_written))));
-            }
-            layer.wait = best.fit.wait.clone();
-            layer.wait_place = best.fit.place;
-            layer.jitter = best.fit.jitter.clone();
-            let name_of = |ix| index.constant(ix).constant.name.to_string();
-            layer.labels.extend(layers::bound_label(best.bound, name_of));
-            layer.advice = advice(hand_written);
-            match hand_written {
-                Repeater::Loop { .. } => "loop",
-                Repeater::Recursion { .. } => "recursion",
-                _ => "call",
-            }
-        }
-    };
-    layer.confidence = if best.unsure { Confidence::Low } else { Confidence::High };
-    let stem = match &best.repeater {
-        Repeater::Library(_) => format!("rust:{path}:{kind}"),
-        _ => format!("rust:{path}:{kind}"),
-    };
-    let ordinal = ordinals.entry(stem.clone()).or_insert(0);
-    layer.id = Arc::from(format!("{stem}:{ordinal}"));
-    *ordinal += 1;
-    layer
-}
-
-fn empty(span: Span) -> Layer {
-    Layer {
-        id: Arc::from(""),
-        system: "rust",
-        kind: LayerKind::Code,
-        name: String::new(),
-        reading: String::new(),
-        place: span,
-        opens: span,
-        component: None,
-        scope: Scope::Code,
-        attempts: Setting::unknown("is not known", Some(span)),
-        asked_for: true,
-        wait: crate::model::Wait::None,
-        wait_place: None,
-        jitter: Setting::default(crate::model::Jitter::None, "the code"),
-        retries: Conditions::default(),
-        retry_after: Setting::default(false, "the code"),
-        methods: Methods::Any,
-        per_try: None,
-        overall: None,
-        budget: None,
-        labels: Vec::new(),
-        advice: Advice::default(),
-        copies: false,
-        stream: false,
-        confidence: Confidence::High,
-    }
-}
-
-fn rank(counted: &Counted) -> (u8, u64) {
-    match counted {
-        Counted::Times(n) | Counted::Within { about: n, .. } => (0, *n),
-        Counted::Unknown { .. } => (1, 0),
-        Counted::Unbounded => (2, 0),
-    }
-}
-
-fn attempts(counted: &Counted, place: Span) -> Setting<Attempts> {
-    match counted {
-        Counted::Times(n) => Setting::written(Attempts::Count(*n), place),
-        Counted::Within { limit, about } => {
-            Setting::written(Attempts::Within { deadline: duration(*limit), about: *about }, place)
-        }
-        Counted::Unbounded => Setting::written(Attempts::Unbounded, place),
-        Counted::Unknown { why, span } => Setting::unknown(why.clone(), span.or(Some(place))),
-    }
-}
-
-/// A crate's own count, unless the code around it stops sooner.
-fn library_attempts(described: &crate::rust::crates::Described, counted: &Counted) -> Setting<Attempts> {
-    match (described.attempts.value(), counted) {
-        (Some(Attempts::Count(n)), Counted::Times(seen)) if seen == n => described.attempts.clone(),
-        (Some(Attempts::Within { .. }), Counted::Within { .. }) | (Some(Attempts::Unbounded), Counted::Unbounded) => {
-            described.attempts.clone()
-        }
-        (None, _) => described.attempts.clone(),
-        _ => attempts(counted, described.place),
-    }
-}
-
-fn conditions(retries: &[Retry<'_>], yes: ModeSet, repeater: &Repeater) -> (Vec<Pick>, Option<Span>) {
-    let mut by_span: BTreeMap<Span, ModeSet> = BTreeMap::new();
-    let mut unplaced = ModeSet::EMPTY;
-    for (modes, pick) in retries.iter().flat_map(|r| r.picks.iter().map(move |(m, p)| (m.intersection(r.yes), p))) {
-        match pick {
-            Some(pick) => {
-                let all = by_span.entry(pick.span).or_default();
-                *all = all.union(modes);
-            }
-            None => unplaced = unplaced.union(modes),
-        }
-    }
-    let mut picks: Vec<Pick> = by_span
-        .into_iter()
-        .filter(|(_, modes)| !modes.is_empty())
-        .map(|(span, modes)| Pick { modes, span, text: "this test".to_owned() })
-        .collect();
-    if !unplaced.is_empty() {
-        let (span, text) = match repeater {
-            Repeater::Library(d) => (d.opens, d.picks.to_owned()),
-            other => (other.span(), "every failure".to_owned()),
-        };
-        picks.push(Pick { modes: unplaced, span, text });
-    }
-    let every: ModeSet = Mode::http().collect();
-    let takes_all = every.difference(yes).is_empty();
-    let any_error = match repeater {
-        _ if !takes_all => None,
-        Repeater::Library(d) if d.undiscriminating => Some(d.opens),
-        other => Some(picks.iter().find(|p| p.modes.contains(Mode::Status(400))).map_or(other.span(), |p| p.span)),
-    };
-    (picks, any_error)
-}
-
-fn methods(retries: &[Retry<'_>]) -> Methods {
-    let all: BTreeSet<&str> = retries.iter().filter_map(|r| r.method.as_deref()).collect();
-    if all.is_empty() { Methods::Unknown } else { Methods::Only(all.into_iter().map(str::to_owned).collect()) }
-}
-
-fn word(repeater: &Repeater) -> &'static str {
-    match repeater {
-        Repeater::Loop { .. } => "hand-written loop",
-        Repeater::Recursion { .. } => "recursion",
-        Repeater::Sequence { .. } => "second call after a failure",
-        Repeater::Library(_) => "retry",
-    }
-}
-
-fn advice(repeater: &Repeater) -> Advice {
-    let phrase = |s: &str| Some(s.to_owned());
-    Advice {
-        fewer: match repeater {
-            Repeater::Sequence { .. } => phrase("drop the second call"),
-            _ => phrase("lower the bound of the loop, or call once"),
-        },
-        limit: phrase("count the tries and give up after a few"),
-        wait: phrase("sleep between the tries"),
-        grow: phrase("double the wait after each try, up to a cap"),
-        cap: phrase("cap the wait with `.min(..)`"),
-        jitter: phrase("multiply the wait by a random factor before the sleep"),
-        statuses: phrase("return such failures instead of trying again"),
-        retry_after: phrase("read its `retry-after` header before the sleep"),
-    }
-}
-
-/// The head of a loop as it is written, as far as it is short: `for attempt in 1..=4`.
-fn head(index: &Index<'_>, span: Span, repeater: &Repeater) -> String {
-    let Repeater::Loop { word, .. } = repeater else { return "call".to_owned() };
-    let body = function_at(index, span).map(|f| &index.function(f).function.body);
-    let found = body.into_iter().flat_map(walk::expressions).find(|e| e.span.start == span.start && is_loop(e));
-    match found.map(|e| &*e.kind) {
-        Some(ExprKind::For { pat, iter, .. }) => format!("for {} in {}", pat_text(pat), text(iter, 4)),
-        Some(ExprKind::While { cond, .. }) => format!("while {}", text(cond, 4)),
-        _ => (*word).to_owned(),
-    }
-}
-
-fn is_loop(expr: &Expr) -> bool {
-    matches!(&*expr.kind, ExprKind::For { .. } | ExprKind::While { .. } | ExprKind::Loop { .. })
-}
-
-fn pat_text(pat: &Pat) -> String {
-    match &pat.kind {
-        PatKind::Bind { name, .. } => name.to_string(),
-        PatKind::Wild => "_".to_owned(),
-        _ => "..".to_owned(),
-    }
-}
-
-/// A short expression as it would be written.
-fn text(expr: &Expr, depth: u8) -> String {
-    if depth == 0 {
-        return "..".to_owned();
-    }
-    let inner = |e: &Expr| text(e, depth - 1);
-    match &*expr.kind {
-        ExprKind::Lit(Lit::Int(n)) => n.to_string(),
-        ExprKind::Lit(Lit::Bool(b)) => b.to_string(),
-        ExprKind::Path(path) => path.segments.iter().map(|s| &**s).collect::<Vec<_>>().join("::"),
-        ExprKind::Field { base, name } => format!("{}.{name}", inner(base)),
-        ExprKind::Range { start, end, inclusive } => {
-            let dots = if *inclusive { "..=" } else { ".." };
-            let side = |e: &Option<Expr>| e.as_ref().map(inner).unwrap_or_default();
-            format!("{}{dots}{}", side(start), side(end))
-        }
-        ExprKind::Method { receiver, name, args, .. } => {
-            let receiver_text = inner(receiver);
-            let receiver_text = match &*receiver.kind {
-                ExprKind::Range { .. } => format!("({receiver_text})"),
-                _ => receiver_text,
-            };
-            let args = args.iter().map(inner).collect::<Vec<_>>().join(", ");
-            format!("{receiver_text}.{name}({args})")
-        }
-        ExprKind::Binary { op, left, right } => format!("{} {} {}", inner(left), op_text(*op), inner(right)),
-        _ => "..".to_owned(),
-    }
-}
-
-fn op_text(op: crate::rust::ir::BinOp) -> &'static str {
-    use crate::rust::ir::BinOp::{Add, And, Div, Eq, Ge, Gt, Le, Lt, Mul, Ne, Or, Sub};
-    match op {
-        Add => "+",
-        Sub => "-",
-        Mul => "*",
-        Div => "/",
-        Eq => "==",
-        Ne => "!=",
-        Lt => "<",
-        Le => "<=",
-        Gt => ">",
-        Ge => ">=",
-        And => "&&",
-        Or => "||",
-        _ => "..",
     }
 }

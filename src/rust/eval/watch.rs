@@ -13,8 +13,11 @@ use super::value::{Client, ClientLayer, Request};
 use crate::model::{Mode, ModeSet, STATUSES};
 use crate::rust::index::FnIx;
 
+/// The failures that are looked at where nothing repeats a call.
+const SERVER: std::ops::RangeInclusive<u16> = 500..=599;
+
 /// Runs for one way of failing.
-const MAX_FORKS: usize = 96;
+const MAX_FORKS: usize = 48;
 
 /// What one run showed.
 #[derive(Debug, Clone)]
@@ -46,25 +49,21 @@ pub(crate) struct Discovery<'a> {
     pub(crate) found: Vec<Found>,
     pub(crate) reached: BTreeSet<FnIx>,
     pub(crate) cut: bool,
-    pub(crate) steps: u64,
 }
 
 /// Finds the calls that leave the program from `root` on.
 pub(crate) fn discover<'a>(shared: &Shared<'a>, instances: &Instances<'a>, root: FnIx) -> Discovery<'a> {
     let mut machine = Machine::new(shared, instances, Purpose::Discover);
-    let before = machine.steps;
     let result = machine.run(root);
     let cut = matches!(result, Err(ref exit) if matches!(**exit, Flow::Stop(Stop::Budget)));
     drop(result);
     machine.episodes.clear();
     machine.tidy();
-    let steps = u64::from(before - machine.steps);
     Discovery {
         layers: std::mem::take(&mut machine.layers_made),
         found: std::mem::take(&mut machine.found),
         reached: machine.reached(),
         cut,
-        steps,
     }
 }
 
@@ -76,7 +75,32 @@ pub(crate) fn watch<'a>(
     found: &Found,
     steps: &mut u64,
 ) -> Watched<'a> {
-    watch_from(shared, instances, &|m| m.run(root), &found.goal, steps)
+    let start: Start<'_, 'a> = &|m| m.run(root);
+    let mut eye = Eye { shared, instances, start, goal: &found.goal, brief: false, steps };
+    if !found.looped && found.goal.http {
+        // Nothing around it repeats, as far as can be seen: then it is enough to know whom it reaches, and what is
+        // answered where it matters most. A call that is made twice all the same gets the full treatment.
+        let worlds =
+            [World::Transport(Mode::Refused), World::Transport(Mode::Timeout), World::Statuses(SERVER.collect())];
+        let watched = eye.look(&worlds);
+        if !watched.failing.iter().any(|f| f.traces.iter().any(|t| t.hits > 1)) {
+            return watched;
+        }
+    }
+    eye.look(&worlds(&found.goal))
+}
+
+/// Watches one call just long enough to see whom it reaches and what repeats it.
+pub(crate) fn watch_briefly<'a>(
+    shared: &Shared<'a>,
+    instances: &Instances<'a>,
+    root: FnIx,
+    found: &Found,
+    steps: &mut u64,
+) -> Watched<'a> {
+    let start: Start<'_, 'a> = &|m| m.run(root);
+    let goal = &found.goal;
+    Eye { shared, instances, start, goal, brief: true, steps }.look(&worlds(goal))
 }
 
 /// Watches a request through a client's layer, for a client that no call was seen to go through.
@@ -95,97 +119,129 @@ pub(crate) fn watch_layer<'a>(
         let request = Request { client: Rc::new(client), method: None, url: None, url_span: span, content: 0, key };
         m.send(&Rc::new(request), span)
     };
-    watch_from(shared, instances, &start, &goal, steps)
+    Eye { shared, instances, start: &start, goal: &goal, brief: false, steps }.look(&worlds(&goal))
 }
 
 /// Where a run starts.
 type Start<'s, 'a> = &'s dyn Fn(&mut Machine<'a, '_>) -> Eval<'a>;
 
-fn watch_from<'a>(
-    shared: &Shared<'a>,
-    instances: &Instances<'a>,
-    root: Start<'_, 'a>,
-    goal: &Goal,
-    steps: &mut u64,
-) -> Watched<'a> {
-    let worlds: Vec<World> = if goal.http {
-        vec![World::Transport(Mode::Refused), World::Transport(Mode::Timeout), World::Statuses(STATUSES.collect())]
+/// The ways in which a call may fail.
+fn worlds(goal: &Goal) -> Vec<World> {
+    if goal.http {
+        let statuses = World::Statuses(STATUSES.collect());
+        vec![World::Transport(Mode::Refused), World::Transport(Mode::Timeout), statuses]
     } else {
         vec![World::Opaque]
-    };
-    let mut watched =
-        Watched { goal: goal.clone(), target: None, failing: Vec::new(), succeeding: Vec::new(), cut: false };
-    let mut others_fail = false;
-    for world in worlds {
-        let mut forks = runs(shared, instances, root, goal, &world, others_fail, steps, &mut watched);
-        if forks.is_empty() && !others_fail && watched.failing.is_empty() {
-            others_fail = true;
-            forks = runs(shared, instances, root, goal, &world, others_fail, steps, &mut watched);
-        }
-        watched.failing.extend(forks);
     }
-    let repeats = watched.failing.iter().any(|f| f.traces.iter().any(|t| t.hits > 1));
-    if repeats {
-        let good = World::Success(GOOD_STATUSES.to_vec());
-        watched.succeeding = runs(shared, instances, root, goal, &good, others_fail, steps, &mut watched);
-    }
-    watched
 }
 
-#[allow(clippy::too_many_arguments, reason = "what is run, and how")]
-fn runs<'a>(
-    shared: &Shared<'a>,
-    instances: &Instances<'a>,
-    root: Start<'_, 'a>,
-    goal: &Goal,
-    world: &World,
-    others_fail: bool,
-    steps: &mut u64,
-    watched: &mut Watched<'a>,
-) -> Vec<Fork<'a>> {
-    let mut forks = Vec::new();
-    let mut script = Vec::new();
-    for _ in 0..MAX_FORKS {
-        if *steps == 0 {
-            watched.cut = true;
-            break;
-        }
-        let mut machine = Machine::new(shared, instances, Purpose::Watch);
-        machine.goal = Some(goal);
-        machine.world = world.clone();
-        machine.others_fail = others_fail;
-        machine.oracle = Oracle::with(script);
-        let before = machine.steps;
-        let result = root(&mut machine);
-        machine.close_all();
-        *steps = steps.saturating_sub(u64::from(before - machine.steps));
-        if machine.hits > 0 {
-            match (&mut watched.target, &machine.target) {
-                (Some(known), Some(seen)) => known.key = known.key.max(seen.key),
-                (none, seen) => none.clone_from(seen),
+/// What watches one call.
+struct Eye<'s, 'a> {
+    shared: &'s Shared<'a>,
+    instances: &'s Instances<'a>,
+    start: Start<'s, 'a>,
+    goal: &'s Goal,
+    /// One short run for each way of ending.
+    brief: bool,
+    /// The steps that are left.
+    steps: &'s mut u64,
+}
+
+impl<'a> Eye<'_, 'a> {
+    fn look(&mut self, worlds: &[World]) -> Watched<'a> {
+        let mut watched =
+            Watched { goal: self.goal.clone(), target: None, failing: Vec::new(), succeeding: Vec::new(), cut: false };
+        let mut others_fail = false;
+        for world in worlds {
+            let mut forks = self.runs(world, others_fail, &mut watched);
+            if forks.is_empty() && !others_fail && watched.failing.is_empty() {
+                others_fail = true;
+                forks = self.runs(world, others_fail, &mut watched);
             }
-            let reply = result.as_ref().ok().and_then(|value| reply::of(value));
-            forks.push(Fork {
-                modes: machine.modes(),
-                good: match &machine.world {
-                    World::Success(all) => all.clone(),
-                    _ => Vec::new(),
-                },
-                traces: std::mem::take(&mut machine.traces),
-                choices: machine.oracle.trail.clone(),
-                reply,
-            });
+            watched.failing.extend(forks);
         }
-        if matches!(&result, Err(exit) if matches!(**exit, Flow::Stop(Stop::Budget))) {
-            watched.cut = true;
+        let repeats = watched.failing.iter().any(|f| f.traces.iter().any(|t| t.hits > 1 && !t.changed));
+        if repeats && !self.brief {
+            let good = World::Success(GOOD_STATUSES.to_vec());
+            watched.succeeding = self.runs(&good, others_fail, &mut watched);
         }
-        let next = machine.oracle.next();
-        drop(result);
-        machine.tidy();
-        match next {
-            Some(next) => script = next,
-            None => break,
-        }
+        watched
     }
-    forks
+
+    fn runs(&mut self, world: &World, others_fail: bool, watched: &mut Watched<'a>) -> Vec<Fork<'a>> {
+        let mut forks = Vec::new();
+        let mut script = Vec::new();
+        for _ in 0..MAX_FORKS {
+            if *self.steps == 0 {
+                watched.cut = true;
+                break;
+            }
+            let mut machine = Machine::new(self.shared, self.instances, Purpose::Watch);
+            machine.goal = Some(self.goal);
+            machine.world = world.clone();
+            machine.others_fail = others_fail;
+            machine.brief = self.brief;
+            machine.oracle = Oracle::with(script);
+            let before = machine.steps;
+            let result = (self.start)(&mut machine);
+            machine.close_all();
+            *self.steps = self.steps.saturating_sub(u64::from(before - machine.steps));
+            if machine.hits > 0 {
+                match (&mut watched.target, &machine.target) {
+                    (Some(known), Some(seen)) => known.key = known.key.max(seen.key),
+                    (none, seen) => none.clone_from(seen),
+                }
+                forks.push(fork(&mut machine, &result));
+            }
+            let out_of_steps = matches!(&result, Err(exit) if matches!(**exit, Flow::Stop(Stop::Budget)));
+            let next = machine.oracle.next();
+            drop(result);
+            machine.tidy();
+            watched.cut |= out_of_steps;
+            match next {
+                Some(next) if !out_of_steps && !self.brief && !enough(&forks, world, watched) => script = next,
+                _ => break,
+            }
+        }
+        forks
+    }
+}
+
+fn fork<'a>(machine: &mut Machine<'a, '_>, result: &Eval<'a>) -> Fork<'a> {
+    Fork {
+        modes: machine.modes(),
+        good: match &machine.world {
+            World::Success(all) => all.clone(),
+            _ => Vec::new(),
+        },
+        traces: std::mem::take(&mut machine.traces),
+        choices: machine.oracle.trail.clone(),
+        reply: result.as_ref().ok().and_then(reply::of),
+    }
+}
+
+/// Whether more runs could not change what is concluded.
+fn enough(forks: &[Fork<'_>], world: &World, watched: &Watched<'_>) -> bool {
+    let repeats = |t: &Trace<'_>| t.hits > 1 && !t.changed;
+    if world.is_success() {
+        // As soon as a good answer is seen to lead back to the call, whatever its status, it is no retry.
+        let retried = |t: &Trace<'_>| {
+            watched
+                .failing
+                .iter()
+                .flat_map(|f| &f.traces)
+                .any(|u| u.hits > 1 && !u.changed && u.repeater.span() == t.repeater.span() && u.chain == t.chain)
+        };
+        return GOOD_STATUSES
+            .iter()
+            .all(|s| forks.iter().any(|f| f.good.contains(s) && f.traces.iter().any(|t| repeats(t) && retried(t))));
+    }
+    // The first run goes on wherever it may. If it does not come back to the call, and how the call failed was never
+    // asked in a way that cannot be answered, no other run does.
+    match forks {
+        [only] => {
+            !only.traces.iter().any(|t| repeats(t)) && !only.choices.iter().any(|c| c.failure || c.site.is_none())
+        }
+        _ => false,
+    }
 }

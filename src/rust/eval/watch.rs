@@ -240,7 +240,7 @@ fn enough(forks: &[Fork<'_>], world: &World, watched: &Watched<'_>) -> bool {
     // asked in a way that cannot be answered, no other run does.
     match forks {
         [only] => {
-            !only.traces.iter().any(|t| repeats(t)) && !only.choices.iter().any(|c| c.failure || c.site.is_none())
+            !only.traces.iter().any(repeats) && !only.choices.iter().any(|c| c.failure || c.site.is_none())
         }
         _ => false,
     }

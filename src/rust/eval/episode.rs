@@ -68,6 +68,8 @@ struct Single<'a> {
     way: Vec<Span>,
     pick: Option<Pick>,
     gap: Gap<'a>,
+    /// What is called, with its arguments.
+    identity: u64,
 }
 
 /// One turn, or a whole run around all episodes.
@@ -371,17 +373,18 @@ impl<'a> Machine<'a, '_> {
                     Counted::Unbounded | Counted::Unknown { .. } => {}
                 }
             }
-        } else if let ([first, rest @ ..], []) = (turn.singles.as_slice(), turn.inner.as_slice())
-            && !rest.is_empty()
+        } else if let ([first, second], []) = (turn.singles.as_slice(), turn.inner.as_slice())
+            // One more try is a retry where it asks the same again. More calls in a row are steps of something.
+            && first.identity == second.identity
         {
             self.traces.push(Trace {
-                repeater: Repeater::Sequence { span: parting(&first.way, rest.first().map_or(&[], |s| &s.way)) },
+                repeater: Repeater::Sequence { span: parting(&first.way, &second.way) },
                 chain,
                 depth,
-                hits: turn.singles.len() as u64,
-                counted: Counted::Times(turn.singles.len() as u64),
-                gaps: rest.iter().map(|s| s.gap.clone()).collect(),
-                picks: rest.iter().map(|s| s.pick).collect(),
+                hits: 2,
+                counted: Counted::Times(2),
+                gaps: vec![second.gap.clone()],
+                picks: vec![second.pick],
                 changed: false,
                 bound: None,
                 via: None,
@@ -415,7 +418,7 @@ impl<'a> Machine<'a, '_> {
         };
         let gap = std::mem::take(&mut turn.gap);
         let way = self.frames.iter().map(|f| f.span).chain([call.span]).collect();
-        turn.singles.push(Single { way, pick, gap });
+        turn.singles.push(Single { way, pick, gap, identity: call.identity });
     }
 
     /// A sleep belongs to the innermost episode.

@@ -129,6 +129,8 @@ impl<'a> Machine<'a, '_> {
             value = value.tainted(Taint::SERVER_WAIT);
         }
         if matches!(name, "pop" | "pop_front" | "pop_back" | "try_recv" | "next" | "dequeue" | "poll" | "read_line") {
+            // A supply that nothing is known of may run out: what takes from it is not without limit.
+            self.note_open_bound(&value);
             return Ok(self.opaque(Why::Call(name)).tainted(value.taint));
         }
         self.unknown_method(&value, name, &args, at.span)

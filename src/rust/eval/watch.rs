@@ -239,9 +239,7 @@ fn enough(forks: &[Fork<'_>], world: &World, watched: &Watched<'_>) -> bool {
     // The first run goes on wherever it may. If it does not come back to the call, and how the call failed was never
     // asked in a way that cannot be answered, no other run does.
     match forks {
-        [only] => {
-            !only.traces.iter().any(repeats) && !only.choices.iter().any(|c| c.failure || c.site.is_none())
-        }
+        [only] => !only.traces.iter().any(repeats) && !only.choices.iter().any(|c| c.failure || c.site.is_none()),
         _ => false,
     }
 }

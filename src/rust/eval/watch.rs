@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::episode::Trace;
+use super::episode::{Counted, Repeater, Trace};
 use super::goal::{Found, GOOD_STATUSES, Goal, Target, World};
 use super::instances::Instances;
 use super::machine::{Eval, Flow, Machine, Purpose, Shared, Stop};
@@ -160,6 +160,10 @@ impl<'a> Eye<'_, 'a> {
             }
             watched.failing.extend(forks);
         }
+        if !self.goal.http {
+            let traces = watched.failing.iter_mut().map(|fork| &mut fork.traces);
+            traces.for_each(|traces| traces.retain(is_plain));
+        }
         let repeats = watched.failing.iter().any(|f| f.traces.iter().any(|t| t.hits > 1 && !t.changed));
         if repeats && !self.brief {
             let good = World::Success(GOOD_STATUSES.to_vec());
@@ -217,6 +221,18 @@ fn fork<'a>(machine: &mut Machine<'a, '_>, result: &Eval<'a>) -> Fork<'a> {
         traces: std::mem::take(&mut machine.traces),
         choices: machine.oracle.trail.clone(),
         reply: result.as_ref().ok().and_then(reply::of),
+    }
+}
+
+/// Whether what repeats a call of which only the name is known is plainly a retry: a crate's own, or a loop with a
+/// count or a deadline. Loops without either are as often those of workers and event handlers.
+fn is_plain(trace: &Trace<'_>) -> bool {
+    match &trace.repeater {
+        Repeater::Library(_) => true,
+        Repeater::Sequence { .. } => false,
+        Repeater::Loop { .. } | Repeater::Recursion { .. } => {
+            matches!(trace.counted, Counted::Times(_) | Counted::Within { .. })
+        }
     }
 }
 

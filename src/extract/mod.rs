@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::facts::Facts;
 use crate::rust::cargo;
 use crate::rust::lower::lower;
+use crate::rust::stores::texts;
 use crate::source::{SourceFile, Span, Unread};
 use crate::syntax::{self, Parsed, Syntax, SyntaxError};
 use crate::systems::sql::{purges, schema};
@@ -50,7 +51,12 @@ fn extract_rust(file: &SourceFile, config: &Config) -> Facts {
         return Facts { unread: vec![unread(file, &error)], ..Facts::default() };
     }
     match lower(file, config.include_tests) {
-        Ok(module) => Facts { modules: vec![module], ..Facts::default() },
+        Ok(module) => {
+            let mut facts = Facts::default();
+            texts::extract(file, &module, &mut facts);
+            facts.modules.push(module);
+            facts
+        }
         Err(error) => Facts { unread: vec![unread(file, &error)], ..Facts::default() },
     }
 }

@@ -28,6 +28,7 @@ use crate::config::Config;
 use crate::facts::Facts;
 use crate::model::{ComponentIx, ComponentKind, HostRef, LayerIx, Model, Unresolved};
 use crate::rust::reading::CodeReading;
+use crate::rust::stores as rust_stores;
 use crate::source::{Sources, Span};
 use draft::Draft;
 use gateways::Gateways;
@@ -39,6 +40,7 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
     let Facts { layers, components, services, routes, packages, modules, purges, stores, unresolved, .. } = facts;
     let (mut queues, alarms, incomplete_records) = (facts.queues, facts.alarms, facts.incomplete_records);
     queues::join(&mut queues, &alarms);
+    let handling = rust_stores::read(&modules, &stores, sources);
     let mut draft =
         Draft { hosts: Hosts::new(components, services), sources, layers, hops: hops::Hops::default(), unresolved };
     let first_of_code = draft.layers.len() as u32;
@@ -62,6 +64,7 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
     let mut model = Model {
         purges,
         stores,
+        checks: handling.checks,
         redelivery_window: config.redelivery_window,
         queues,
         alarms,

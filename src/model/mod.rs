@@ -1,5 +1,6 @@
 //! The vocabulary of retries as types. Nothing here knows a file format or a system.
 
+mod handling;
 mod hop;
 mod layer;
 mod mode;
@@ -9,6 +10,7 @@ mod queue;
 mod setting;
 mod store;
 
+pub use handling::{CheckThenInsert, Redrive, Rerun};
 pub use hop::{
     Answer, Callers, Component, ComponentIx, ComponentKind, ComponentName, GatewayName, Hop, HostRef, LayerIx,
     LayerUse, MAX_PRODUCT, Path, PathIx, QueueName, Scope,
@@ -56,6 +58,12 @@ pub struct Model {
     pub purges: Vec<Purge>,
     /// Tables that remember requests or messages.
     pub stores: Vec<Store>,
+    /// Looks into them, and inserts if nothing was found.
+    pub checks: Vec<CheckThenInsert>,
+    /// Dead letters that are sent back.
+    pub redrives: Vec<Redrive>,
+    /// Batches that are run again from their start.
+    pub reruns: Vec<Rerun>,
     /// Queues, subscriptions and consumers, those for dead letters among them.
     pub queues: Vec<Queue>,
     /// Every alarm, also those that watch no queue.

@@ -3,6 +3,7 @@
 //! To add one: its file here, its page in `rules/`, its line in [`all`].
 
 mod chain;
+mod check_then_insert;
 mod finding;
 mod fixed_backoff;
 mod ignored_retry_after;
@@ -77,6 +78,7 @@ pub fn all() -> &'static [&'static dyn Rule] {
         &incomplete_dead_letter::IncompleteDeadLetter,
         &unmonitored_dead_letter::UnmonitoredDeadLetter,
         &missing_idempotency_constraint::MissingIdempotencyConstraint,
+        &check_then_insert::CheckThenInsert,
         &weak_idempotency_key::WeakIdempotencyKey,
         &missing_stored_response::MissingStoredResponse,
         &non_time_based_purge::NonTimeBasedPurge,

@@ -10,6 +10,7 @@ pub mod lex;
 pub mod lower;
 pub mod reading;
 pub mod stack;
+pub mod stores;
 pub mod walk;
 
 use crate::systems::SystemMeta;

@@ -4,6 +4,8 @@
 mod age;
 mod conditions;
 mod cursor;
+pub mod glance;
+pub mod in_code;
 mod keys;
 mod lex;
 mod names;

@@ -22,14 +22,19 @@ const MAX_UNREAD: usize = 100;
 
 /// Adds the purges of an SQL script. A statement that cannot be read is unread if it names a store.
 pub fn extract(file: &SourceFile, facts: &mut Facts) {
+    let stem = file.path.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or("");
+    extract_as(file, stem, facts);
+}
+
+/// As [`extract`], for a text that is called `name`.
+pub(super) fn extract_as(file: &SourceFile, name: &str, facts: &mut Facts) {
     let text = &file.text;
     if !mentions(text) {
         return;
     }
     let mut tables = Tables::default();
     split::statements(text, 0..text.len(), |tokens, _| tables.add(text, tokens));
-    let stem = file.path.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or("");
-    let context = Context { runs: split::is_purging(stem), ..Context::default() };
+    let context = Context { runs: split::is_purging(name), ..Context::default() };
     for candidate in split::candidates(text, 0, &context) {
         Extractor { file, tables: &tables, candidate: &candidate, facts }.run();
     }

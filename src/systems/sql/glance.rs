@@ -1,0 +1,123 @@
+//! What a single statement is about, for code that runs it: its verb, its table, and what it does about a second record.
+
+use super::cursor::Cursor;
+use super::lex::Kind;
+use super::names::{self, Named};
+use super::split;
+
+/// What a statement does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    /// SELECT
+    Select,
+    /// INSERT, and what replaces or ignores.
+    Insert,
+    /// UPDATE
+    Update,
+    /// DELETE
+    Delete,
+}
+
+/// A statement at a glance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glance {
+    /// What it does.
+    pub verb: Verb,
+    /// Where the verb stands in the text.
+    pub at: usize,
+    /// The table, in snake case.
+    pub table: String,
+    /// Whether the table is named as one that remembers requests or messages.
+    pub is_store: bool,
+    /// The words of its conditions, in snake case.
+    pub conditions: Vec<String>,
+    /// The columns that an INSERT names.
+    pub columns: Vec<String>,
+    /// Whether a second record is let pass or replaced without an error.
+    pub has_conflict_clause: bool,
+    /// Whether it passes over rows that are locked, as workers do that share a table.
+    pub skips_locked: bool,
+}
+
+/// Reads the first statement of a text, if it is one of these.
+pub fn glance(text: &str) -> Option<Glance> {
+    let start = text.trim_start();
+    let is_sql = ["select", "insert", "with", "update", "delete", "replace", "merge"]
+        .iter()
+        .any(|verb| start.get(..verb.len()).is_some_and(|s| s.eq_ignore_ascii_case(verb)));
+    if !is_sql {
+        return None;
+    }
+    let mut found = None;
+    split::statements(text, 0..text.len(), |tokens, _| {
+        if found.is_none() {
+            found = statement(Cursor::new(text, tokens));
+        }
+    });
+    found
+}
+
+fn statement(whole: Cursor<'_>) -> Option<Glance> {
+    let mut cursor = whole;
+    // After common tables comes the verb.
+    if cursor.is(&["WITH"]) {
+        while cursor.first().is_some() && !cursor.is(&["SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"]) {
+            if cursor.group().is_none() {
+                cursor.skip(1);
+            }
+        }
+    }
+    let at = cursor.first()?.range.start;
+    let mut has_conflict_clause = cursor.is(&["REPLACE", "MERGE"]);
+    let verb = match () {
+        () if cursor.eat(&["SELECT"]) => Verb::Select,
+        () if cursor.eat(&["INSERT", "REPLACE", "MERGE"]) => Verb::Insert,
+        () if cursor.eat(&["UPDATE"]) => Verb::Update,
+        () if cursor.eat(&["DELETE"]) => Verb::Delete,
+        () => return None,
+    };
+    match verb {
+        Verb::Select | Verb::Delete => {
+            let from = cursor.rest().iter().position(|t| cursor.is_word(t, &["FROM"]))?;
+            cursor.skip(from + 1);
+            cursor.eat(&["ONLY"]);
+        }
+        Verb::Insert => {
+            has_conflict_clause |= cursor.is(&["OR", "IGNORE"]);
+            cursor.eat_all(&["OR", "IGNORE", "REPLACE", "ABORT", "FAIL", "ROLLBACK", "INTO"]);
+        }
+        Verb::Update => drop(cursor.eat(&["ONLY"])),
+    }
+    let table = cursor.name()?;
+    let table = names::snake(cursor.word(table));
+    let columns = match (verb, cursor.clone().group()) {
+        (Verb::Insert, Some(group)) => words(Cursor::new(cursor.text, group)),
+        _ => Vec::new(),
+    };
+    let mut conditions = cursor;
+    let filter = cursor.rest().iter().position(|t| cursor.is_word(t, &["WHERE"]));
+    conditions.skip(filter.map_or(usize::MAX, |n| n + 1));
+    has_conflict_clause |= verb == Verb::Insert && cursor.has(&["CONFLICT", "DUPLICATE"]);
+    let conditions = words(conditions);
+    let is_key = |c: &String| names::is_message_key(c);
+    let is_store = match names::table(&table) {
+        Named::Store => true,
+        Named::Perhaps => conditions.iter().chain(&columns).any(is_key),
+        _ => false,
+    };
+    Some(Glance {
+        verb,
+        at,
+        is_store,
+        table,
+        conditions,
+        columns,
+        has_conflict_clause,
+        skips_locked: cursor.has(&["SKIP"]),
+    })
+}
+
+fn words(cursor: Cursor<'_>) -> Vec<String> {
+    let words = cursor.rest().iter().filter(|t| matches!(t.kind, Kind::Word | Kind::Name));
+    words.map(|t| names::snake(cursor.word(t))).collect()
+}

@@ -19,7 +19,7 @@ use crate::source::Span;
 pub(crate) const STEPS: u32 = 100_000;
 
 /// Expressions within expressions, calls included. One level takes up to about 10 KiB of stack in a build without
-/// optimisation, and evaluation has [`super::STACK`] of it.
+/// optimisation, and evaluation has [`crate::rust::stack`] of it.
 const DEPTH: u32 = 3_000;
 
 /// Functions within functions.

@@ -308,3 +308,14 @@ fn environments_side_by_side_keep_their_own_hosts() {
     targets.sort();
     assert_eq!(targets, ["\"orders.prod.example\"", "\"orders.staging.example\""]);
 }
+
+#[test]
+fn lists_that_hold_each_other_twice_are_copied_once() {
+    let mut text = "fn load() {\nlet a0 = [1, 1];\n".to_owned();
+    for n in 1..60 {
+        text += &format!("let a{n} = [a{0}, a{0}];\n", n - 1);
+    }
+    text += "let z = a59.clone();\nfor _ in 0..3 { if reqwest::blocking::get(\"http://orders/\").is_ok() { return; } }\n}\n";
+    let output = Folder::with("src/main.rs", text).check();
+    assert_eq!(output.json()["layers"].as_array().unwrap().len(), 1, "{}", output.stdout);
+}

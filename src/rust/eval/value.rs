@@ -2,6 +2,7 @@
 //! unknown (with a reason and an identity) where only the run of the real program could tell.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
@@ -571,7 +572,7 @@ impl<'a> Value<'a> {
         }
         std::mem::discriminant(&self.kind).hash(to);
         let fields = |all: &[(Name, Value<'a>)], to: &mut DefaultHasher| {
-            for (name, value) in all.iter().take(32) {
+            for (name, value) in all.iter().take(width(depth)) {
                 name.hash(to);
                 value.feed(to, depth - 1);
             }
@@ -595,7 +596,7 @@ impl<'a> Value<'a> {
             }
             Kind::Status(s) => s.hash(to),
             Kind::Object(o) => fields(&o.fields.borrow(), to),
-            Kind::List(items) => items.borrow().iter().take(32).for_each(|v| v.feed(to, depth - 1)),
+            Kind::List(items) => items.borrow().iter().take(width(depth)).for_each(|v| v.feed(to, depth - 1)),
             Kind::Range(r) => {
                 [&r.start, &r.end].into_iter().flatten().for_each(|v| v.feed(to, depth - 1));
             }
@@ -625,20 +626,37 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A copy that shares nothing that can be written to.
+    /// A copy that shares nothing that can be written to with this one. What is shared inside stays shared inside:
+    /// a list that holds another twice does not grow.
     pub(crate) fn deep_clone(&self) -> Value<'a> {
+        self.copied(&mut HashMap::new(), MAX_COPIED_DEPTH)
+    }
+
+    fn copied(&self, done: &mut HashMap<*const (), Kind<'a>>, depth: u32) -> Value<'a> {
+        let key = match &self.kind {
+            Kind::Object(o) => Rc::as_ptr(o).cast::<()>(),
+            Kind::List(items) => Rc::as_ptr(items).cast::<()>(),
+            Kind::Iter(iter) => Rc::as_ptr(iter).cast::<()>(),
+            _ => return self.clone(),
+        };
+        let Some(depth) = depth.checked_sub(1) else { return self.clone() };
+        if let Some(kind) = done.get(&key) {
+            return Value { kind: kind.clone(), ..self.clone() };
+        }
         let kind = match &self.kind {
             Kind::Object(o) => {
-                let fields = o.fields.borrow().iter().map(|(n, v)| (n.clone(), v.deep_clone())).collect();
+                let fields = o.fields.borrow().iter().map(|(n, v)| (n.clone(), v.copied(done, depth))).collect();
                 Kind::Object(Rc::new(Object { ty: o.ty, fields: RefCell::new(fields), rest: o.rest.clone() }))
             }
             Kind::List(items) => {
-                Kind::List(Rc::new(RefCell::new(items.borrow().iter().map(Value::deep_clone).collect())))
+                let items = items.borrow().iter().map(|v| v.copied(done, depth)).collect();
+                Kind::List(Rc::new(RefCell::new(items)))
             }
             Kind::Iter(iter) => Kind::Iter(Rc::new(RefCell::new(iter.borrow().clone()))),
             other => other.clone(),
         };
-        Value { kind, taint: self.taint, origin: self.origin }
+        done.insert(key, kind.clone());
+        Value { kind, ..self.clone() }
     }
 
     /// The digest of several values in order, with a word for what is done with them.
@@ -653,6 +671,14 @@ impl<'a> Value<'a> {
         }
         hasher.finish()
     }
+}
+
+/// Values within values are copied so deep; what lies deeper is shared.
+const MAX_COPIED_DEPTH: u32 = 64;
+
+/// How many parts of a value tell it from others: fewer the deeper they lie, so that nested lists stay cheap.
+fn width(depth: u8) -> usize {
+    if depth > 4 { 32 } else { 4 }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::model::{
     Advice, Attempts, Conditions, Confidence, Jitter, Layer, LayerIx, LayerKind, Methods, Mode, ModeSet, Model, Path,
-    Scope, Setting, Wait,
+    Scope, Setting, Wait, WorstTime,
 };
 use crate::run::Run;
 use crate::source::{FileId, SourceFile, Sources, Span};
@@ -101,6 +101,8 @@ impl Draft {
             entry: Arc::from("gateway"),
             leaf: Arc::from(leaf),
             layers,
+            hops: Vec::new(),
+            time: WorstTime::default(),
         });
         self.model.paths.last_mut().expect("just pushed")
     }

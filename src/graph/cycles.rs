@@ -3,7 +3,6 @@
 use petgraph::algo::{kosaraju_scc, toposort};
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::products::HopTable;
 use crate::model::Hop;
 
 /// A node: what a component does on request, what it does by itself, or a component at which a cycle is cut.
@@ -27,10 +26,9 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Orders the hops. What a component does by itself is a node apart, so that no request leads there; a hop that
+    /// Orders the hops. `starts`: whether a hop is none that a request causes. What a component does by itself is a node apart, so that no request leads there; a hop that
     /// closes a cycle leads to a node of its own, at which the path ends.
-    pub(super) fn new(components: usize, hops: &[Hop], tables: &[HopTable]) -> Self {
-        let starts = |i: usize| tables.get(i).is_some_and(|t| t.starts);
+    pub(super) fn new(components: usize, hops: &[Hop], starts: impl Fn(usize) -> bool) -> Self {
         let from = hops.iter().enumerate().map(|(i, h)| 2 * h.from.0 as usize + usize::from(starts(i))).collect();
         let to = hops.iter().map(|h| 2 * h.to.0 as usize).collect();
         let mut order =

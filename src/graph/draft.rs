@@ -34,16 +34,7 @@ impl Draft<'_> {
 
     /// A hop without layers that a request can cause.
     pub(super) fn new_hop(&self, from: ComponentIx, to: ComponentIx, place: Option<Span>) -> Hop {
-        Hop {
-            from,
-            to,
-            layers: Vec::new(),
-            place,
-            on_request: true,
-            answers: Vec::new(),
-            grpc: false,
-            posts: Vec::new(),
-        }
+        Hop::new(from, to, place)
     }
 
     /// Adds a hop, once.

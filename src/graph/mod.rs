@@ -1,8 +1,8 @@
 //! Facts → model: who is who, which call graph that makes, and what retries multiply to on it.
 //!
 //! [`hosts`] and [`owners`] say who is who; [`code`], [`gateways`], [`clients`] and [`mesh`] make the hops and put the
-//! layers on them; [`modes`], [`products`], [`cycles`], [`bounds`], [`chains`], [`search`] and [`paths`] work on the finished
-//! graph and know nothing of where it came from.
+//! layers on them; [`modes`], [`products`], [`cycles`], [`bounds`], [`chains`], [`search`], [`ways`], [`paths`] and [`times`] work on
+//! the finished graph and know nothing of where it came from.
 
 mod bounds;
 mod chains;
@@ -21,6 +21,8 @@ mod paths;
 mod products;
 mod queues;
 mod search;
+mod times;
+mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -123,6 +125,7 @@ fn finish(mut draft: Draft<'_>, owners: &Owners, model: &mut Model) {
     unresolved.sort();
     unresolved.dedup();
     model.unresolved = unresolved;
+    model.overruns = times::overruns(model);
     model.paths = paths.listed;
     model.paths_truncated = paths.truncated;
 }

@@ -131,16 +131,8 @@ mod tests {
     use crate::model::{ComponentIx, LayerIx, LayerUse};
 
     fn hop(modes: ModeSet, grpc: bool) -> Hop {
-        Hop {
-            from: ComponentIx(0),
-            to: ComponentIx(1),
-            layers: vec![LayerUse { layer: LayerIx(0), modes }],
-            place: None,
-            on_request: true,
-            answers: Vec::new(),
-            grpc,
-            posts: Vec::new(),
-        }
+        let layers = vec![LayerUse { layer: LayerIx(0), modes }];
+        Hop { layers, grpc, ..Hop::new(ComponentIx(0), ComponentIx(1), None) }
     }
 
     #[test]

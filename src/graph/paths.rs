@@ -7,7 +7,9 @@ use super::cycles::Order;
 use super::modes::Classes;
 use super::products::HopTable;
 use super::search::{Best, search};
-use crate::model::{Attempts, Component, ComponentIx, Hop, Layer, LayerIx, Path};
+use super::times;
+use super::ways::Ways;
+use crate::model::{Attempts, Component, ComponentIx, Hop, Layer, LayerIx, Path, WorstTime};
 
 /// So many paths are listed.
 pub(super) const LISTED: usize = 1000;
@@ -27,19 +29,22 @@ pub(super) struct Paths {
 pub(super) fn list(components: &[Component], hops: &[Hop], layers: &[Layer], limit: u64) -> Paths {
     let classes = Classes::new(hops);
     let tables: Vec<HopTable> = hops.iter().map(|h| HopTable::new(h, components, layers, &classes)).collect();
-    let order = Order::new(components.len(), hops, &tables);
+    let order = Order::new(components.len(), hops, |hop| tables.get(hop).is_some_and(|t| t.starts));
+    let mut ways = Ways::new(&order, &tables);
     let mut listed = Vec::new();
     let mut known = BTreeSet::new();
     let mut truncated = false;
     let full = search(&tables, &order, classes.len(), |search, best, trace| {
         let Some(path) = describe(&trace, best, (components, hops, layers, &classes)) else { return true };
+        let path = Path { hops: ways.through(&trace.chain_hops), ..path };
         let worth = path.layers.len() >= 2 || path.unbounded || path.product > limit;
         let key = (path.layers.clone(), trace.leaf(hops));
         if worth && !known.contains(&key) && search.is_worst(&trace) {
             truncated = listed.len() == LISTED;
             if !truncated {
                 known.insert(key);
-                listed.push((best.product, path));
+                let time = times::of_path(&path, hops, layers);
+                listed.push((best.product, Path { time, ..path }));
             }
         }
         !truncated
@@ -56,6 +61,8 @@ pub(super) struct Trace {
     pub(super) chain: usize,
     pub(super) layers: Vec<LayerIx>,
     pub(super) hops: Vec<usize>,
+    /// All hops of the chain that have layers, innermost first.
+    pub(super) chain_hops: Vec<usize>,
 }
 
 impl Trace {
@@ -84,6 +91,8 @@ fn describe(
         entry: name(trace.entry(hops)?)?,
         leaf: name(trace.leaf(hops)?)?,
         layers: trace.layers.clone(),
+        hops: Vec::new(),
+        time: WorstTime::default(),
     })
 }
 

@@ -214,9 +214,15 @@ impl<'a> Search<'a> {
         true
     }
 
+    /// The hops of a chain, innermost first.
+    fn hops_of(&self, chain: &Chain) -> Vec<usize> {
+        let outwards = |c: &&'_ Chain| c.parent.and_then(|p| self.chains.get(p));
+        std::iter::successors(Some(chain), outwards).map(|c| c.hop).collect()
+    }
+
     /// The layers that repeat something when the innermost callee of a chain fails in this way.
     fn trace(&self, ix: usize, chain: &Chain, class: ClassIx) -> Trace {
-        let mut trace = Trace { chain: ix, layers: Vec::new(), hops: Vec::new() };
+        let mut trace = Trace { chain: ix, layers: Vec::new(), hops: Vec::new(), chain_hops: self.hops_of(chain) };
         let mut next = Some((chain, class));
         while let Some((chain, class)) = next {
             let outcome = self.graph.table(chain.hop).and_then(|t| t.outcome(class));

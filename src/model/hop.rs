@@ -1,8 +1,9 @@
 //! Components, hops and paths: the call graph.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::{Mode, ModeSet, Post, QueueRef};
+use super::{Mode, ModeSet, Post, QueueRef, Setting, WorstTime};
 use crate::source::{FileId, Span};
 
 /// A host as somebody wrote it.
@@ -123,6 +124,10 @@ pub struct ComponentIx(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LayerIx(pub u32);
 
+/// An index into [`super::Model::hops`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HopIx(pub u32);
+
 /// An index into [`super::Model::paths`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathIx(pub u32);
@@ -146,6 +151,22 @@ pub enum Answer {
     Status(u16),
 }
 
+/// Something that a link rests on: what stands where, and what follows from it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reason {
+    /// Where it stands; `None` for what follows from names alone.
+    pub span: Option<Span>,
+    /// What, as a sentence: "`ORDERS_URL` is set to `http://orders:8080`".
+    pub text: Arc<str>,
+}
+
+impl Reason {
+    /// A reason.
+    pub fn new(span: impl Into<Option<Span>>, text: impl Into<Arc<str>>) -> Self {
+        Self { span: span.into(), text: text.into() }
+    }
+}
+
 /// One caller → callee edge, with its layers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hop {
@@ -166,6 +187,34 @@ pub struct Hop {
     pub grpc: bool,
     /// The POST and PATCH requests that code is seen to send on it.
     pub posts: Vec<Post>,
+    /// Whether it is there for each of several items: a loop over them, a join of calls. That is no retry, and no factor.
+    pub per_item: bool,
+    /// Whether it leads through a queue: the caller does not wait for the callee.
+    pub through: Option<Arc<str>>,
+    /// How long the caller waits for it in all, whatever its layers do.
+    pub limit: Option<Setting<Duration>>,
+    /// Why it is there, in the order in which one follows from the other.
+    pub reasons: Vec<Reason>,
+}
+
+impl Hop {
+    /// A hop without layers that a request can cause.
+    pub fn new(from: ComponentIx, to: ComponentIx, place: Option<Span>) -> Self {
+        Self {
+            from,
+            to,
+            layers: Vec::new(),
+            place,
+            on_request: true,
+            answers: Vec::new(),
+            grpc: false,
+            posts: Vec::new(),
+            per_item: false,
+            through: None,
+            limit: None,
+            reasons: Vec::new(),
+        }
+    }
 }
 
 /// One call path and the most that one request at its entry can cause at its leaf.
@@ -187,6 +236,10 @@ pub struct Path {
     pub leaf: Arc<str>,
     /// The layers that multiply in this mode, outermost first.
     pub layers: Vec<LayerIx>,
+    /// The hops from the entry to the leaf, those that nothing repeats among them.
+    pub hops: Vec<HopIx>,
+    /// How long one request at the entry can take at worst until it has failed for good.
+    pub time: WorstTime,
 }
 
 /// Products stop here: 2^53 − 1, the largest whole number that every JSON reader keeps.

@@ -3,19 +3,22 @@
 mod handling;
 mod hop;
 mod layer;
+mod load;
 mod mode;
 mod post;
 mod purge;
 mod queue;
 mod setting;
 mod store;
+mod time;
 
 pub use handling::{CheckThenInsert, Redrive, Rerun};
 pub use hop::{
-    Answer, Callers, Component, ComponentIx, ComponentKind, ComponentName, GatewayName, Hop, HostRef, LayerIx,
-    LayerUse, MAX_PRODUCT, Path, PathIx, QueueName, Scope,
+    Answer, Callers, Component, ComponentIx, ComponentKind, ComponentName, GatewayName, Hop, HopIx, HostRef, LayerIx,
+    LayerUse, MAX_PRODUCT, Path, PathIx, QueueName, Reason, Scope,
 };
 pub use layer::{Advice, Attempts, Budget, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, Pick, Wait};
+pub use load::{Load, Sent};
 pub use mode::{Mode, ModeSet, STATUSES};
 pub use post::{IdempotencyKey, Post};
 pub use purge::{Keeps, Purge, PurgeBound};
@@ -25,6 +28,7 @@ pub use queue::{
 };
 pub use setting::Setting;
 pub use store::{KeyColumn, NoHelp, Store, StoreKind, StoredResponse, Unique};
+pub use time::{LimitKind, Overrun, WorstTime};
 
 use std::time::Duration;
 
@@ -54,6 +58,8 @@ pub struct Model {
     pub paths: Vec<Path>,
     /// Whether there are more than are listed.
     pub paths_truncated: bool,
+    /// Limits that end before what they hold can.
+    pub overruns: Vec<Overrun>,
     /// Statements that purge records.
     pub purges: Vec<Purge>,
     /// Tables that remember requests or messages.
@@ -85,6 +91,19 @@ impl Model {
     /// Never for an index that came with this model.
     pub fn layer(&self, ix: LayerIx) -> &Layer {
         &self.layers[ix.0 as usize]
+    }
+
+    /// The hop behind an index.
+    ///
+    /// # Panics
+    /// Never for an index that came with this model.
+    pub fn hop(&self, ix: HopIx) -> &Hop {
+        &self.hops[ix.0 as usize]
+    }
+
+    /// The layers of a path, outermost first.
+    pub fn layers_of<'m>(&'m self, path: &'m Path) -> impl DoubleEndedIterator<Item = &'m Layer> {
+        path.layers.iter().map(|ix| self.layer(*ix))
     }
 
     /// The component behind an index.

@@ -12,10 +12,13 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{Places, Report};
-use crate::model::{Hop, Jitter, Layer, LayerIx, Model, Path, Scope, Setting, Unresolved, Wait};
+use crate::model::{Hop, Jitter, Layer, LayerIx, Load, Model, Path, Scope, Setting, Unresolved, Wait, WorstTime};
 use crate::rules::{Finding, Label, Severity};
 use crate::run::Run;
 use crate::source::{Span, Unread};
+
+/// The probabilities of a failing try for which the expected load is told.
+const FAILING: [f64; 5] = [0.01, 0.1, 0.5, 0.9, 1.0];
 
 /// The JSON report.
 #[derive(Debug, Clone, Copy, Default)]
@@ -97,6 +100,31 @@ struct PathJson<'r> {
     entry: &'r str,
     leaf: &'r str,
     layers: Vec<LayerRefJson<'r>>,
+    /// How long one request at the entry can take at worst.
+    worst_time: TimeJson,
+    /// What the leaf gets on average, where each try at it fails with some probability.
+    expected_load: Vec<LoadJson>,
+}
+
+/// Times in seconds.
+#[derive(Serialize)]
+struct TimeJson {
+    /// All of it; null where nothing limits some try, or nothing ends the tries.
+    seconds: Option<f64>,
+    /// What is known of it: the waits, and the tries whose length something limits.
+    known_seconds: f64,
+    unbounded: bool,
+}
+
+/// Requests at the leaf for one at the entry.
+#[derive(Serialize)]
+struct LoadJson {
+    /// The probability that one try at the leaf fails.
+    failing: f64,
+    /// null where nothing bounds them.
+    requests: Option<f64>,
+    /// The same with retry budgets.
+    sustained: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -227,6 +255,8 @@ impl<'r> Writer<'r> {
             entry: &path.entry,
             leaf: &path.leaf,
             layers: self.layer_refs(path),
+            worst_time: worst_time(path.time),
+            expected_load: FAILING.iter().map(|failing| load(self.model, path, *failing)).collect(),
         }
     }
 
@@ -330,6 +360,19 @@ fn product(path: &Path) -> Option<u64> {
 /// The load is unbounded where the product is, unless a budget bounds it: JSON has no number for that.
 fn sustained(path: &Path) -> Option<f64> {
     path.sustained.is_finite().then_some(path.sustained)
+}
+
+fn worst_time(time: WorstTime) -> TimeJson {
+    let seconds = time.known.as_secs_f64();
+    let all = time.complete && !time.unbounded;
+    TimeJson { seconds: all.then_some(seconds), known_seconds: seconds, unbounded: time.unbounded }
+}
+
+fn load(model: &Model, path: &Path, failing: f64) -> LoadJson {
+    // So many digits are the same on every machine.
+    let rounded = |n: f64| (n * 1e6).round() / 1e6;
+    let leaf = |budgets| Some(rounded(Load::of(model, path, failing, budgets).leaf)).filter(|n| n.is_finite());
+    LoadJson { failing, requests: leaf(false), sustained: leaf(true) }
 }
 
 fn attempts(layer: &Layer) -> Option<u64> {

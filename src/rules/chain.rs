@@ -1,6 +1,7 @@
 //! What the two rules about paths share: which path they report, its labels, and what to write instead.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::{Finding, Label, RuleMeta, phrase};
 use crate::model::{Attempts, Layer, LayerIx, MAX_PRODUCT, Model, Path, PathIx};
@@ -66,7 +67,14 @@ pub(super) fn sentence(path: &Path, layers: &[&Layer]) -> String {
     };
     let end = if path.product >= MAX_PRODUCT && !path.unbounded { "; counting ends there" } else { "" };
     let amount = amount(path, layers);
-    format!("1 {unit} can become {amount}{many}{product} when {}{end}", phrase::failing(&path.leaf, path.failure))
+    let failing = phrase::failing(&path.leaf, path.failure);
+    format!("1 {unit} can become {amount}{many}{product} when {failing}{end}{}", time(path))
+}
+
+/// How long that takes at worst, where it is known and no trifle.
+fn time(path: &Path) -> String {
+    let known = path.time.complete && !path.time.unbounded && path.time.known >= Duration::from_secs(1);
+    if known { format!(", over up to {}", phrase::duration(path.time.known)) } else { String::new() }
 }
 
 fn factor(layer: &Layer) -> String {

@@ -17,6 +17,7 @@ mod missing_stored_response;
 mod non_idempotent_retry;
 mod non_time_based_purge;
 mod phrase;
+mod retries_exceed_timeout;
 mod retry_amplification;
 mod retry_on_any_error;
 mod retry_on_client_error;
@@ -65,6 +66,7 @@ pub fn all() -> &'static [&'static dyn Rule] {
         &stacked_retries::StackedRetries,
         &implicit_retries::ImplicitRetries,
         &unbounded_retries::UnboundedRetries,
+        &retries_exceed_timeout::RetriesExceedTimeout,
         &missing_backoff::MissingBackoff,
         &fixed_backoff::FixedBackoff,
         &uncapped_backoff::UncappedBackoff,

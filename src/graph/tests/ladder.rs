@@ -64,16 +64,7 @@ fn a_chain_of_ten_thousand_hops_is_no_trouble() {
         names.iter().map(|n| Component { name: n.clone(), kind: ComponentKind::Service, place: None }).collect();
     let uses = vec![LayerUse { layer, modes: any_5xx() }];
     b.hops = (0..9_999)
-        .map(|i| Hop {
-            from: ComponentIx(i),
-            to: ComponentIx(i + 1),
-            layers: uses.clone(),
-            place: None,
-            on_request: true,
-            answers: Vec::new(),
-            grpc: false,
-            posts: Vec::new(),
-        })
+        .map(|i| Hop { layers: uses.clone(), ..Hop::new(ComponentIx(i), ComponentIx(i + 1), None) })
         .collect();
     assert!(quickly(&b).listed.is_empty());
 }
@@ -92,16 +83,7 @@ fn a_large_graph_takes_seconds_at_most() {
         for k in 0..5 {
             let layers = if k < 2 { vec![LayerUse { layer, modes }] } else { Vec::new() };
             let (from, to) = (ComponentIx(i), ComponentIx(next_tier + (i * 31 + k * 17) % 60));
-            b.hops.push(Hop {
-                from,
-                to,
-                layers,
-                place: None,
-                on_request: true,
-                answers: Vec::new(),
-                grpc: false,
-                posts: Vec::new(),
-            });
+            b.hops.push(Hop { layers, ..Hop::new(from, to, None) });
         }
     }
     let paths = quickly(&b);

@@ -5,6 +5,7 @@ mod design;
 mod ladder;
 mod placing;
 mod repository;
+mod times;
 mod who_is_who;
 
 use super::paths::{self, Paths};
@@ -62,16 +63,7 @@ impl Build {
             LayerUse { layer: *ix, modes }
         });
         let layers = uses.collect();
-        self.hops.push(Hop {
-            from,
-            to,
-            layers,
-            place: None,
-            on_request: true,
-            answers: Vec::new(),
-            grpc: false,
-            posts: Vec::new(),
-        });
+        self.hops.push(Hop { layers, ..Hop::new(from, to, None) });
         self.hops.last_mut().unwrap()
     }
 

@@ -58,16 +58,8 @@ fn defaults_name_their_source_and_hops_their_ends() {
         draft.model.components.push(Component { name, kind: ComponentKind::Service, place: None });
     }
     for to in [1, 2] {
-        draft.model.hops.push(Hop {
-            from: ComponentIx(0),
-            to: ComponentIx(to),
-            layers: vec![LayerUse { layer: LayerIx(0), modes: ModeSet::all() }],
-            place: None,
-            on_request: true,
-            answers: Vec::new(),
-            grpc: false,
-            posts: Vec::new(),
-        });
+        let layers = vec![LayerUse { layer: LayerIx(0), modes: ModeSet::all() }];
+        draft.model.hops.push(Hop { layers, ..Hop::new(ComponentIx(0), ComponentIx(to), None) });
     }
     let json = parsed(&draft.run());
     let layer = &json["layers"][0];

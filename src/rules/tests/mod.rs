@@ -5,6 +5,7 @@ mod paths;
 mod posts;
 mod purge;
 mod statuses;
+mod timeouts;
 
 use crate::model::Layer;
 use crate::rules::{Finding, check};

@@ -25,14 +25,9 @@ fn post(draft: &mut Draft, key: IdempotencyKey) {
     let file = draft.file("code", "0123456789");
     let modes = draft.model.layers[0].retries.yes;
     draft.model.hops.push(Hop {
-        from: ComponentIx(0),
-        to: ComponentIx(1),
         layers: vec![LayerUse { layer: LayerIx(0), modes }],
-        place: None,
-        on_request: true,
-        answers: Vec::new(),
-        grpc: false,
         posts: vec![Post { method: "POST".to_string(), span: Span::new(file, 0, 4), key }],
+        ..Hop::new(ComponentIx(0), ComponentIx(1), None)
     });
 }
 

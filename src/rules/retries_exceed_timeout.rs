@@ -1,0 +1,108 @@
+#![doc = include_str!("../../rules/retries-exceed-timeout.md")]
+
+use std::time::Duration;
+
+use super::{Finding, Rule, RuleMeta, Severity, phrase};
+use crate::model::{Layer, LimitKind, Model, Overrun, Setting};
+use crate::source::Span;
+
+static META: RuleMeta = RuleMeta {
+    id: "retries-exceed-timeout",
+    level: Severity::Warning,
+    summary: "an outer timeout ends before the tries and waits inside it can",
+    page: include_str!("../../rules/retries-exceed-timeout.md"),
+};
+
+/// The rule.
+pub(super) struct RetriesExceedTimeout;
+
+impl Rule for RetriesExceedTimeout {
+    fn meta(&self) -> &'static RuleMeta {
+        &META
+    }
+
+    fn check(&self, model: &Model, findings: &mut Vec<Finding>) {
+        findings.extend(model.overruns.iter().filter_map(|overrun| finding(model, overrun)));
+    }
+}
+
+fn finding(model: &Model, overrun: &Overrun) -> Option<Finding> {
+    let limit = *overrun.limit.value()?;
+    let owner = overrun.layer.map(|ix| model.layer(ix));
+    let inside: Vec<&Layer> = overrun.inside.iter().map(|ix| model.layer(*ix)).collect();
+    let first = inside.first()?;
+    let own = owner.filter(|_| overrun.layer == overrun.inside.first().copied());
+    let message =
+        format!("{}: {}", compared(model, overrun, limit, first, own.is_some()), then(overrun, own.is_some()));
+    let place = place(model, overrun, owner)?;
+    let mut finding = Finding::new(&META, place, limit_label(overrun, limit), message);
+    for layer in &inside {
+        finding = finding.label(layer.place, phrase::layer_label(layer)).confidence(layer.confidence);
+        if let Some((span, each)) = layer.per_try.as_ref().and_then(|s| Some((s.span()?, s.value()?))) {
+            finding = finding.label(span, format!("each try may take {}", phrase::duration(*each)));
+        }
+    }
+    Some(finding.help(help(overrun, limit, own)))
+}
+
+/// The limit's place; of one that nobody wrote, what opens its layer or makes its hop.
+fn place(model: &Model, overrun: &Overrun, owner: Option<&Layer>) -> Option<Span> {
+    overrun.limit.span().or(owner.map(|layer| layer.opens)).or(model.hop(overrun.hop).place)
+}
+
+fn limit_label(overrun: &Overrun, limit: Duration) -> String {
+    let of = match overrun.kind {
+        LimitKind::PerTry => "a try",
+        LimitKind::Overall => "all tries together",
+        LimitKind::Call => "the call",
+    };
+    let source = match &overrun.limit {
+        Setting::Default { source, .. } => format!(" (a default: nobody wrote it; {source})"),
+        Setting::Written { .. } | Setting::Unknown { .. } => String::new(),
+    };
+    format!("{of} may take {}{source}", phrase::duration(limit))
+}
+
+/// "the timeout of Istio VirtualService avatars ends after 5 s, and its 2 attempts with their waits take up to 8 s".
+fn compared(model: &Model, overrun: &Overrun, limit: Duration, first: &Layer, own: bool) -> String {
+    let (limit, time) = (phrase::duration(limit), phrase::duration(overrun.time.known));
+    let time = if overrun.time.complete { format!("up to {time}") } else { format!("{time} in waits alone, and more") };
+    if own {
+        return format!(
+            "{} ends after {limit}, and its {} with their waits take {time}",
+            first.name,
+            phrase::attempts(first)
+        );
+    }
+    let hop = model.hop(overrun.hop);
+    let ends = match overrun.layer.map(|ix| model.layer(ix)) {
+        Some(layer) if overrun.kind == LimitKind::PerTry => format!("{} ends a try after {limit}", layer.name),
+        Some(layer) => format!("{} ends after {limit}", layer.name),
+        None => {
+            let (from, to) = (model.component(hop.from), model.component(hop.to));
+            format!("{} waits {limit} for {}", from.name, to.name)
+        }
+    };
+    format!("{ends}, and the {} of {} inside it take {time}", phrase::attempts(first), first.name)
+}
+
+fn then(overrun: &Overrun, own: bool) -> &'static str {
+    match (overrun.tried_again, own) {
+        (true, _) => "whoever asked tries again, beside tries that are still going on",
+        (false, true) => "the later tries never happen",
+        (false, false) => "the later tries go on for nobody",
+    }
+}
+
+fn help(overrun: &Overrun, limit: Duration, own: Option<&Layer>) -> String {
+    let more = phrase::duration(overrun.time.known);
+    let shorter = own.and_then(|layer| {
+        let n = layer.attempts.value()?.count().filter(|n| *n > 1)?;
+        let rest = limit.checked_sub(layer.waits(n)?)?;
+        let each = rest.as_secs_f64() / n as f64;
+        let each = Duration::try_from_secs_f64(each).ok().filter(|each| *each >= Duration::from_millis(1))?;
+        layer.per_try.as_ref().map(|_| format!(", or give each of the {n} tries {} at most", phrase::duration(each)))
+    });
+    let shorter = shorter.unwrap_or_else(|| ", or try less often or for a shorter time inside it".to_owned());
+    format!("An outer limit must be longer than what it holds: make this one longer than {more}{shorter}.")
+}

@@ -1,5 +1,6 @@
 //! What one unit says, before anything is linked. Plain data: Send, no syntax tree, what a test of one file asserts.
 
+mod attached;
 mod schema;
 
 use std::collections::BTreeMap;
@@ -7,12 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::{
-    Alarm, Attempts, Budget, ComponentName, Conditions, GatewayName, HostRef, IncompleteRecord, Layer, Purge, Queue,
-    QueueName, Setting, Store, Unresolved, Wait,
+    Alarm, Attempts, Budget, Callers, ComponentName, Conditions, GatewayName, HostRef, IncompleteRecord, Inert, Layer,
+    Purge, Queue, QueueName, Setting, Store, Unresolved, Wait,
 };
 use crate::rust::ir;
 use crate::source::{FileId, Span, Unread};
 
+pub use attached::{AttachedPolicyFact, GatewayFact, ObjectRef, RetryBlock, RouteRuleFact};
 pub use schema::{ColumnFact, SchemaChange, SchemaFact, TableFact, UniqueFact};
 
 /// The facts of one unit, or of all units together.
@@ -30,6 +32,16 @@ pub struct Facts {
     pub routes: Vec<RouteFact>,
     /// Names that settings give to groups of hosts: clusters, upstreams, hosts with a policy of their own.
     pub upstreams: Vec<UpstreamFact>,
+    /// Rules of Gateway API routes.
+    pub route_rules: Vec<RouteRuleFact>,
+    /// Gateways and their classes.
+    pub gateways: Vec<GatewayFact>,
+    /// Policies attached to Gateways, routes and Services.
+    pub attached: Vec<AttachedPolicyFact>,
+    /// Objects that hand requests on to another object of their system.
+    pub delegations: Vec<DelegationFact>,
+    /// Changes to the policies that a mesh makes by itself.
+    pub patches: Vec<PatchFact>,
     /// Retry defaults that hold for a whole mesh.
     pub mesh_defaults: Vec<MeshDefaultFact>,
     /// Names that gateways give themselves.
@@ -60,6 +72,8 @@ pub struct Facts {
     pub alarms: Vec<Alarm>,
     /// Places that make dead-letter records which lack something.
     pub incomplete_records: Vec<IncompleteRecord>,
+    /// Retry settings without effect.
+    pub inert: Vec<Inert>,
     /// References of this unit that lead nowhere.
     pub unresolved: Vec<Unresolved>,
     /// Parts of the unit that could not be read.
@@ -75,6 +89,11 @@ impl Facts {
         self.services.append(&mut other.services);
         self.routes.append(&mut other.routes);
         self.upstreams.append(&mut other.upstreams);
+        self.route_rules.append(&mut other.route_rules);
+        self.gateways.append(&mut other.gateways);
+        self.attached.append(&mut other.attached);
+        self.delegations.append(&mut other.delegations);
+        self.patches.append(&mut other.patches);
         self.mesh_defaults.append(&mut other.mesh_defaults);
         self.gateway_names.append(&mut other.gateway_names);
         self.config_maps.append(&mut other.config_maps);
@@ -90,6 +109,7 @@ impl Facts {
         self.consumers.append(&mut other.consumers);
         self.alarms.append(&mut other.alarms);
         self.incomplete_records.append(&mut other.incomplete_records);
+        self.inert.append(&mut other.inert);
         self.unresolved.append(&mut other.unresolved);
         self.unread.append(&mut other.unread);
     }
@@ -195,6 +215,38 @@ pub struct UpstreamFact {
     pub budget: Option<Budget>,
     /// The name's place.
     pub span: Span,
+}
+
+/// An object that hands requests on to another object of its system: an Istio delegate, a Contour include.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DelegationFact {
+    /// The system.
+    pub system: &'static str,
+    /// The object that gets the requests, with its namespace: "pay/ledger".
+    pub object: String,
+    /// Whose requests these are.
+    pub callers: Callers,
+    /// The names that sidecars call.
+    pub hosts: Vec<HostRef>,
+    /// The layer that holds where the other object says nothing of retries itself.
+    pub policy: Option<Box<Layer>>,
+}
+
+/// A change to the policies that a mesh makes by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PatchFact {
+    /// The system.
+    pub system: &'static str,
+    /// The host whose routes it changes; `None`: those of every host.
+    pub host: Option<HostRef>,
+    /// Whether it reaches the routes of sidecars.
+    pub sidecars: bool,
+    /// Whether it reaches the routes of gateways.
+    pub gateways: bool,
+    /// What it makes of the mesh's default policy; parts that it leaves alone are defaults.
+    pub policy: Box<Layer>,
+    /// Whether it replaces what is retried; else `policy.retries` is added to it.
+    pub conditions: bool,
 }
 
 /// A retry policy that holds wherever a route of the mesh has none.

@@ -4,6 +4,8 @@
 
 #[path = "systems/defaults.rs"]
 mod defaults;
+#[path = "systems/envoy_defaults.rs"]
+mod envoy_defaults;
 #[path = "systems/render.rs"]
 mod render;
 
@@ -70,6 +72,7 @@ macro_rules! fixtures {
 fixtures! {
     kong envoy ingress_nginx spring_cloud_gateway istio linkerd resilience4j kubernetes compose cloudformation
     step_functions prometheus kubernetes_jobs kafka_connect rabbitmq cloudflare_queues argo_workflows pubsub knative
+    gateway_api envoy_gateway kgateway contour emissary gloo
 }
 
 #[test]

@@ -41,6 +41,7 @@ use owners::Owners;
 pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Config) -> Model {
     let Facts { layers, components, services, routes, packages, modules, purges, stores, unresolved, .. } = facts;
     let (mut queues, alarms, incomplete_records) = (facts.queues, facts.alarms, facts.incomplete_records);
+    let inert = facts.inert;
     queues::join(&mut queues, &alarms);
     let handling = rust_stores::read(&modules, &stores, sources);
     let mut draft =
@@ -71,6 +72,7 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
         queues,
         alarms,
         incomplete_records,
+        inert,
         max_amplification: config.max_amplification,
         ..Model::default()
     };

@@ -88,6 +88,13 @@ pub enum GatewayName {
         /// The system.
         system: &'static str,
     },
+    /// By another object of the system, which hands requests on to this one; joining puts its gateways here.
+    Delegating {
+        /// The system.
+        system: &'static str,
+        /// The object that is handed them, with its namespace: "pay/ledger".
+        object: String,
+    },
 }
 
 /// What a component is.

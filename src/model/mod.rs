@@ -2,6 +2,7 @@
 
 mod handling;
 mod hop;
+mod inert;
 mod layer;
 mod load;
 mod mode;
@@ -17,6 +18,7 @@ pub use hop::{
     Answer, Callers, Component, ComponentIx, ComponentKind, ComponentName, GatewayName, Hop, HopIx, HostRef, LayerIx,
     LayerUse, MAX_PRODUCT, Path, PathIx, QueueName, Reason, Scope,
 };
+pub use inert::Inert;
 pub use layer::{Advice, Attempts, Budget, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, Pick, Wait};
 pub use load::{Load, Sent};
 pub use mode::{Mode, ModeSet, STATUSES};
@@ -76,6 +78,8 @@ pub struct Model {
     pub alarms: Vec<Alarm>,
     /// Places that make dead-letter records which lack something.
     pub incomplete_records: Vec<IncompleteRecord>,
+    /// Retry settings without effect.
+    pub inert: Vec<Inert>,
     /// What could not be resolved.
     pub unresolved: Vec<Unresolved>,
     /// How long after the first time a request or message can still come again, where the configuration says it.

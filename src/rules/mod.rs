@@ -9,6 +9,7 @@ mod fixed_backoff;
 mod ignored_retry_after;
 mod implicit_retries;
 mod incomplete_dead_letter;
+mod inert_retry_setting;
 mod missing_backoff;
 mod missing_dead_letter;
 mod missing_idempotency_constraint;
@@ -67,6 +68,7 @@ pub fn all() -> &'static [&'static dyn Rule] {
         &implicit_retries::ImplicitRetries,
         &unbounded_retries::UnboundedRetries,
         &retries_exceed_timeout::RetriesExceedTimeout,
+        &inert_retry_setting::InertRetrySetting,
         &missing_backoff::MissingBackoff,
         &fixed_backoff::FixedBackoff,
         &uncapped_backoff::UncappedBackoff,

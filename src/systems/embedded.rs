@@ -54,7 +54,17 @@ fn syntax_of(key: &str) -> Option<Syntax> {
 /// The settings that stand as text in a scalar: with their own places where the text stands in the file as it is, else
 /// with that of the scalar. `None` for what is no scalar, or cannot be read.
 pub(super) fn of_scalar(file: &SourceFile, node: &Node, syntax: Syntax) -> Option<Parsed> {
-    if let Some(parsed) = text_of(file, node).and_then(|(start, text)| in_place(file, start, text, syntax)) {
+    // The line that begins a document begins none where it is indented.
+    let skip = |(start, text): (usize, &'_ str)| {
+        let indent = text.len() - text.trim_start().len();
+        let begins = syntax == Syntax::Yaml && text.trim_start().starts_with("---\n");
+        if begins { (start + indent + 3, indent + 3) } else { (start, 0) }
+    };
+    let text = text_of(file, node).and_then(|found| {
+        let (start, skipped) = skip(found);
+        Some((start, found.1.get(skipped..)?))
+    });
+    if let Some(parsed) = text.and_then(|(start, text)| in_place(file, start, text, syntax)) {
         return Some(parsed);
     }
     let inner = SourceFile { id: file.id, path: file.path.clone(), text: node.scalar()?.text.clone() };

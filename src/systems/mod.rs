@@ -4,9 +4,11 @@
 
 pub mod alerts;
 pub mod clients;
+mod delegates;
 pub mod deploy;
 pub mod duration;
 mod embedded;
+mod envoy_based;
 pub mod gateways;
 mod ingresses;
 pub mod jobs;
@@ -179,8 +181,14 @@ pub fn all() -> &'static [&'static dyn System] {
         &gateways::envoy::Envoy,
         &gateways::ingress_nginx::IngressNginx,
         &gateways::spring_cloud_gateway::SpringCloudGateway,
+        &gateways::envoy_gateway::EnvoyGateway,
+        &gateways::kgateway::Kgateway,
+        &gateways::contour::Contour,
+        &gateways::emissary::Emissary,
+        &gateways::gloo::Gloo,
         &mesh::istio::Istio,
         &mesh::linkerd::Linkerd,
+        &gateways::gateway_api::GatewayApi,
         &clients::resilience4j::Resilience4j,
         &queues::cloudformation::CloudFormation,
         &jobs::step_functions::StepFunctions,

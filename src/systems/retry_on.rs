@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::settings::shown;
-use crate::model::{Conditions, Mode, ModeSet, Pick};
+use crate::model::{Conditions, Inert, Mode, ModeSet, Pick};
 use crate::source::Span;
+use crate::suggest;
 
 /// Where the figures of Envoy's retries stand.
 pub(super) const RETRY_STATE: &str = "envoyproxy/envoy source/common/router/retry_state_impl.cc";
@@ -28,7 +29,29 @@ pub(super) struct RetryOn {
     pub conditions: Conditions,
     /// Whether any word is known; with none, Envoy does not retry at all.
     pub known: bool,
+    /// Words that add nothing.
+    pub inert: Vec<Inert>,
 }
+
+/// Every word.
+const WORDS: [&str; 16] = [
+    "5xx",
+    "gateway-error",
+    "reset",
+    "reset-before-request",
+    "connect-failure",
+    "refused-stream",
+    "retriable-4xx",
+    "retriable-status-codes",
+    "retriable-headers",
+    "envoy-ratelimited",
+    "http3-post-connect-failure",
+    "cancelled",
+    "deadline-exceeded",
+    "internal",
+    "resource-exhausted",
+    "unavailable",
+];
 
 /// Reads the words; statuses count only where the word for them is there. Unknown words are dropped, as Envoy does.
 pub(super) fn read(words: &[(&str, Span)], statuses: &[(u16, Span)], around: Around) -> RetryOn {
@@ -36,10 +59,23 @@ pub(super) fn read(words: &[(&str, Span)], statuses: &[(u16, Span)], around: Aro
     let mut seen = BTreeSet::new();
     for &(word, span) in words.iter().filter(|(word, _)| seen.insert(*word)) {
         let number = around.numbers.then(|| word.parse().ok()).flatten();
-        let Some(modes) = number.map(|n: u16| ModeSet::statuses([n])).or_else(|| modes(word, around)) else { continue };
+        let Some(modes) = number.map(|n: u16| ModeSet::statuses([n])).or_else(|| modes(word, around)) else {
+            out.inert.push(unknown(word, span));
+            continue;
+        };
         out.known = true;
         add(&mut out.conditions, modes, span, word);
         match word {
+            "retriable-status-codes" if statuses.is_empty() && !around.numbers => {
+                let why = "it stands for a list of statuses, and there is none, so it retries nothing";
+                out.inert
+                    .push(Inert::new(span, "`retriable-status-codes`", why).instead("List the statuses that can pass"));
+            }
+            "retriable-headers" if !around.headers => {
+                let why = "it stands for a list of response headers, and there is none, so it retries nothing";
+                out.inert
+                    .push(Inert::new(span, "`retriable-headers`", why).instead("List the headers, or take it out"));
+            }
             "retriable-status-codes" => {
                 let mut seen = BTreeSet::new();
                 for &(status, span) in statuses.iter().filter(|(status, _)| seen.insert(*status)) {
@@ -47,7 +83,7 @@ pub(super) fn read(words: &[(&str, Span)], statuses: &[(u16, Span)], around: Aro
                 }
             }
             // Which responses carry such a header cannot be known.
-            "retriable-headers" if around.headers => {
+            "retriable-headers" => {
                 out.conditions.unknown = out.conditions.unknown.union(ModeSet::statuses(crate::model::STATUSES));
             }
             "envoy-ratelimited" => {
@@ -57,6 +93,18 @@ pub(super) fn read(words: &[(&str, Span)], statuses: &[(u16, Span)], around: Aro
         }
     }
     out
+}
+
+/// A word that Envoy drops without a sound.
+fn unknown(word: &str, span: Span) -> Inert {
+    let word = shown(word);
+    let inert = Inert::new(span, format!("`{word}`"), "Envoy knows no such condition and passes over it");
+    match suggest::closest(&word, WORDS) {
+        _ if word.parse::<u16>().is_ok() => inert
+            .instead(format!("Name `retriable-status-codes`, and {word} in the list of statuses that belongs to it")),
+        Some(meant) => inert.instead(format!("Write `{meant}`, if that is what is meant")),
+        None => inert,
+    }
 }
 
 fn add(conditions: &mut Conditions, modes: ModeSet, span: Span, word: &str) {

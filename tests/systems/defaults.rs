@@ -7,12 +7,12 @@ use retrylint::model::{Attempts, DeadLetter, Jitter, Layer, Methods, ModeSet, Sc
 use retrylint::systems::{self, Version, Versions};
 
 /// A row: the system, the figure as its list has it, a file, and what must be read from it.
-struct Row {
-    system: &'static str,
-    what: &'static str,
-    file: &'static str,
-    text: &'static str,
-    holds: fn(&Facts) -> bool,
+pub struct Row {
+    pub system: &'static str,
+    pub what: &'static str,
+    pub file: &'static str,
+    pub text: &'static str,
+    pub holds: fn(&Facts) -> bool,
 }
 
 const MACHINE: &str = r#"{"StartAt": "A", "States": {"A": {"Retry": [{"ErrorEquals": ["States.ALL"]}]}}}"#;
@@ -835,35 +835,39 @@ fn read(file: &str, text: &str, versions: &Versions) -> Facts {
     super::read(vec![(file.to_string(), text.to_string())], versions).1
 }
 
-fn only(facts: &Facts) -> &Layer {
+pub fn only(facts: &Facts) -> &Layer {
     assert_eq!(facts.layers.len(), 1, "{:#?}", facts.layers);
     &facts.layers[0]
 }
 
-fn default_count(facts: &Facts, n: u64) -> bool {
+pub fn default_count(facts: &Facts, n: u64) -> bool {
     matches!(only(facts).attempts, Setting::Default { value: Attempts::Count(count), .. } if count == n)
 }
 
-fn written_count(facts: &Facts, n: u64) -> bool {
+pub fn written_count(facts: &Facts, n: u64) -> bool {
     matches!(only(facts).attempts, Setting::Written { value: Attempts::Count(count), .. } if count == n)
 }
 
-fn default_jitter(facts: &Facts, jitter: Jitter) -> bool {
+pub fn default_jitter(facts: &Facts, jitter: Jitter) -> bool {
     matches!(only(facts).jitter, Setting::Default { value, .. } if value == jitter)
 }
 
-fn is_default(setting: &Option<Setting<Duration>>, value: Duration) -> bool {
+pub fn is_default(setting: &Option<Setting<Duration>>, value: Duration) -> bool {
     matches!(setting, Some(Setting::Default { value: v, .. }) if *v == value)
 }
 
-fn waits(facts: &Facts, millis: [u64; 5]) -> bool {
+pub fn waits(facts: &Facts, millis: [u64; 5]) -> bool {
     let waits = (0..5).map(|n| only(facts).wait.nominal(n).unwrap().as_millis() as u64);
     waits.eq(millis)
 }
 
+fn rows() -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().chain(super::envoy_defaults::ROWS)
+}
+
 #[test]
 fn every_figure_is_what_the_reading_does() {
-    for row in ROWS {
+    for row in rows() {
         let facts = read(row.file, row.text, &Versions::default());
         assert!((row.holds)(&facts), "{}: {}\n{:#?}", row.system, row.what, facts.layers);
     }
@@ -871,9 +875,11 @@ fn every_figure_is_what_the_reading_does() {
 
 #[test]
 fn every_figure_has_its_row_and_a_source() {
-    let listed: Vec<(&str, &str)> =
+    let mut listed: Vec<(&str, &str)> =
         systems::all().iter().flat_map(|s| s.meta().defaults.iter().map(|d| (s.meta().id, d.what))).collect();
-    let tested: Vec<(&str, &str)> = ROWS.iter().map(|r| (r.system, r.what)).collect();
+    let mut tested: Vec<(&str, &str)> = rows().map(|r| (r.system, r.what)).collect();
+    listed.sort_unstable();
+    tested.sort_unstable();
     assert_eq!(listed, tested);
     for figure in systems::all().iter().flat_map(|s| s.meta().defaults) {
         assert!(!figure.source.is_empty() && !figure.value.is_empty(), "{figure:?}");

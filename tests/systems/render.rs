@@ -62,6 +62,10 @@ pub fn facts(sources: &Sources, facts: &Facts) -> String {
         )
         .unwrap();
     }
+    for i in &facts.inert {
+        let because = i.because.as_ref().map(|(s, t)| format!(" | {} {t}", r.at(*s))).unwrap_or_default();
+        writeln!(out, "inert {} of {} at {}: {}{because}", i.setting, i.owner, r.at(i.place), i.why).unwrap();
+    }
     for u in &facts.unresolved {
         writeln!(out, "unresolved {}: {} at {}", u.what, u.reason, r.at(u.span)).unwrap();
     }
@@ -204,6 +208,7 @@ impl Renderer<'_> {
     fn gateway(&self, gateway: &GatewayName) -> String {
         match gateway {
             GatewayName::Named(name) => format!("gateway {name}"),
+            GatewayName::Delegating { object, .. } => format!("whoever delegates to {object}"),
             GatewayName::OfFile { file, system } => format!("{system} of {}", self.sources.get(*file).unwrap().path),
         }
     }

@@ -41,6 +41,10 @@ pub(super) struct Resolved<'n> {
     pub ignore_exceptions: Option<&'n Entry>,
     /// A base that is not in these files: what it sets is not known.
     pub missing_base: Option<&'n Entry>,
+    /// Settings of the block itself that decide nothing: flags for waits without a wait beside them.
+    pub idle: Vec<&'n Entry>,
+    /// The count by a name that the library gave up.
+    pub old_count: Option<&'n Entry>,
     flags: Flags<'n>,
 }
 
@@ -94,13 +98,13 @@ impl<'n> Blocks<'n> {
         let base = base_name.and_then(|name| Some((name, self.configs.get(name)?))).filter(|_| depth < MAX_BASES);
         let inherited = base.and_then(|(name, b)| self.resolve(b, name == "default", depth + 1));
         let missing = named.filter(|_| base.is_none());
-        let flags = Flags {
+        let own = Flags {
             exponential: field("enableexponentialbackoff"),
             multiplier: field("exponentialbackoffmultiplier"),
             cap: field("exponentialmaxwaitduration"),
             randomized: field("enablerandomizedwait"),
         };
-        let flags = inherited.as_ref().map_or(flags, |i| flags.over(i.flags));
+        let flags = inherited.as_ref().map_or(own, |i| own.over(i.flags));
         let interval = match (field("intervalbifunction"), field("waitduration")) {
             (Some(class), _) => Interval::Class(class),
             (None, Some(wait)) => Interval::Block { wait, flags, factor: field("randomizedwaitfactor") },
@@ -120,6 +124,11 @@ impl<'n> Blocks<'n> {
             result_predicate: pick("resultpredicate", |i| i.result_predicate),
             ignore_exceptions: pick("ignoreexceptions", |i| i.ignore_exceptions),
             missing_base: missing.or_else(|| inherited.as_ref().and_then(|i| i.missing_base)),
+            idle: match (field("waitduration"), field("intervalbifunction")) {
+                (None, None) => own.all().collect(),
+                _ => Vec::new(),
+            },
+            old_count: field("maxretryattempts"),
             flags,
         })
     }

@@ -55,10 +55,15 @@ impl<'n> Flags<'n> {
             randomized: self.randomized.or(base.randomized),
         }
     }
+
+    /// Those that are written.
+    pub(super) fn all(self) -> impl Iterator<Item = &'n Entry> {
+        [self.exponential, self.multiplier, self.cap, self.randomized].into_iter().flatten()
+    }
 }
 
 /// A flag that is set.
-fn on(flag: Option<&Entry>) -> Option<&Entry> {
+pub(super) fn on(flag: Option<&Entry>) -> Option<&Entry> {
     flag.filter(|e| e.value.as_bool() == Some(true))
 }
 

@@ -3,6 +3,7 @@
 mod blocks;
 mod environment;
 mod exceptions;
+mod inert;
 mod interval;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +73,9 @@ impl System for Resilience4j {
         let known = base.instances();
         let by_name: BTreeMap<&str, &Resolved<'_>> = known.iter().map(|r| (r.name.as_str(), r)).collect();
         let emit = |r: &Resolved<'_>, profile: Option<&str>, facts: &mut Facts| {
-            facts.layers.push(layer(r, application.as_deref(), profile));
+            let layer = layer(r, application.as_deref(), profile);
+            facts.inert.extend(inert::of(r, &layer.name));
+            facts.layers.push(layer);
         };
         known.iter().for_each(|r| emit(r, None, facts));
         let profiles: BTreeSet<&str> = documents.iter().filter_map(|d| d.profile.as_deref()).collect();

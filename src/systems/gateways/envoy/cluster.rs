@@ -2,7 +2,7 @@
 
 use super::{ID, entry, get, items};
 use crate::facts::{Facts, UpstreamFact};
-use crate::model::{Budget, HostRef, Setting};
+use crate::model::{Budget, HostRef, Inert, Setting};
 use crate::syntax::{Entry, Node};
 use crate::systems::settings;
 
@@ -26,6 +26,7 @@ pub(super) fn all(root: &Node) -> Vec<&Node> {
 pub(super) fn read(cluster: &Node, facts: &mut Facts) {
     let Some(name) = get(cluster, "name").or_else(|| get(cluster, "cluster_name")) else { return };
     let Some(text) = name.as_str() else { return };
+    facts.inert.extend(overridden_cap(cluster).map(|i| i.of(&format!("Envoy cluster {text}"))));
     facts.upstreams.push(UpstreamFact {
         system: ID,
         name: text.to_lowercase(),
@@ -34,6 +35,18 @@ pub(super) fn read(cluster: &Node, facts: &mut Facts) {
         budget: budget(cluster),
         span: name.span,
     });
+}
+
+/// A budget replaces the number of retries at a time that stands beside it.
+fn overridden_cap(cluster: &Node) -> Option<Inert> {
+    let threshold = items(get(cluster, "circuit_breakers")?, "thresholds").next()?;
+    let (cap, budget) = (entry(threshold, "max_retries")?, entry(threshold, "retry_budget")?);
+    let why = "`retry_budget` beside it takes its place";
+    Some(
+        Inert::new(cap.key_span, settings::quote(cap), why)
+            .because(budget.key_span, "the budget")
+            .instead("Keep one of the two"),
+    )
 }
 
 /// The retry policy that a cluster has of its own.

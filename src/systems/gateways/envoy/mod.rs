@@ -1,23 +1,23 @@
 //! Envoy: bootstrap files and xDS resources.
 
 mod cluster;
-mod policy;
+pub(in crate::systems) mod policy;
 mod routes;
 
 use std::collections::BTreeMap;
 
 use crate::facts::{Facts, GatewayNameFact};
-use crate::model::{GatewayName, Scope};
+use crate::model::{GatewayName, ModeSet, Pick, Scope};
 use crate::source::SourceFile;
 use crate::syntax::{Entry, Node, Value};
+use crate::systems::envoy_based::ROUTE_PROTO;
 use crate::systems::retry_on::RETRY_STATE;
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, upstreams};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings, upstreams};
 
 /// Envoy.
 pub struct Envoy;
 
 const ID: &str = "envoy";
-const ROUTE_PROTO: &str = "envoyproxy/data-plane-api envoy/config/route/v3/route_components.proto";
 
 static META: SystemMeta = SystemMeta {
     id: ID,
@@ -166,7 +166,7 @@ fn take_names(facts: &mut Facts) {
 }
 
 /// The entry of a protobuf field: its own name, or the same in lowerCamelCase.
-fn entry<'n>(node: &'n Node, field: &str) -> Option<&'n Entry> {
+pub(in crate::systems) fn entry<'n>(node: &'n Node, field: &str) -> Option<&'n Entry> {
     node.entries().iter().rev().find(|e| (*e.key == *field || is_camel(&e.key, field)) && !e.value.is_null())
 }
 
@@ -181,8 +181,18 @@ fn is_camel(key: &str, field: &str) -> bool {
 }
 
 /// The value of a protobuf field.
-fn get<'n>(node: &'n Node, field: &str) -> Option<&'n Node> {
+pub(in crate::systems) fn get<'n>(node: &'n Node, field: &str) -> Option<&'n Node> {
     entry(node, field).map(|e| &*e.value)
+}
+
+/// What a policy's list of statuses picks, whether or not its conditions name it.
+pub(in crate::systems) fn statuses(policy: &Node) -> Vec<Pick> {
+    let listed = items(policy, "retriable_status_codes").take(settings::MAX_LIST);
+    let picks = listed.filter_map(|n| {
+        let status = u16::try_from(n.as_int()?).ok()?;
+        Some(Pick { modes: ModeSet::statuses([status]), span: n.span, text: format!("`{status}`") })
+    });
+    picks.collect()
 }
 
 /// The items of a repeated field.

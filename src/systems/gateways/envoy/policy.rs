@@ -1,103 +1,73 @@
 //! A retry policy, as it works on the routes that have it.
 
-use std::time::Duration;
-
 use super::{ROUTE_PROTO, entry, get, items};
-use crate::model::{Attempts, Conditions, Jitter, Methods, Setting, Wait};
+use crate::model::{Inert, Methods, Mode, Setting};
 use crate::source::Span;
 use crate::syntax::{Entry, Node};
-use crate::systems::retry_on::{self, Around, RETRY_STATE, RetryOn};
+use crate::systems::envoy_based::{self, Count, Policy};
+use crate::systems::retry_on::{self, Around};
 use crate::systems::{duration, settings};
 
-/// What a policy says, in the terms of a layer.
-pub(super) struct Policy {
-    pub attempts: Setting<Attempts>,
-    /// What says how many, for a label; the layer's name follows.
-    pub reading: String,
-    pub place: Span,
-    pub wait: Wait,
-    pub wait_place: Option<Span>,
-    pub jitter: Setting<Jitter>,
-    pub conditions: Conditions,
+/// A policy as a layer has it, with what only Envoy itself has settings for.
+pub(in crate::systems) struct Read {
+    pub policy: Policy,
     pub retry_after: Setting<bool>,
     pub methods: Methods,
-    pub per_try: Option<Setting<Duration>>,
+    pub inert: Vec<Inert>,
 }
 
-/// Reads the policy under `key` for routes with this limit on all tries.
-pub(super) fn read(key: &Entry, overall: Option<&Setting<Duration>>, hedges: bool) -> Policy {
+/// Reads the policy under `key` for routes with this limit on all tries. `hedge`: the setting that sends another try
+/// while the first still runs.
+pub(in crate::systems) fn read(
+    key: &Entry,
+    overall: Option<&Setting<std::time::Duration>>,
+    hedge: Option<&Entry>,
+) -> Read {
     let node = &*key.value;
-    let per_try = per_try(node, overall);
-    let mut on = conditions(node, per_try.is_some());
-    if hedges && per_try.is_some() {
-        on.conditions.yes.insert(crate::model::Mode::Timeout);
-    }
-    let count = entry(node, "num_retries");
-    let opens = key.key_span;
-    let (attempts, reading, place) = match count {
-        _ if !on.known => {
-            let place = entry(node, "retry_on").map_or(opens, |e| e.value.span);
-            let reading = format!("`{}` without a condition that Envoy knows", key.key);
-            (Setting::written(Attempts::Count(1), place), reading, place)
+    let mut inert = Vec::new();
+    let limit = ["per_try_timeout", "per_try_idle_timeout"].iter().find_map(|key| entry(node, key));
+    let per_try = envoy_based::per_try(limit, overall, duration::proto, &mut inert);
+    let count = Count::of(entry(node, "num_retries"), key, envoy_based::one_retry());
+    let on = conditions(node, per_try.is_some(), &mut inert);
+    let mut policy = Policy::new(count, key, entry(node, "retry_on"), on, &mut inert);
+    match hedge {
+        Some(_) if per_try.is_some() => policy.conditions.yes.insert(Mode::Timeout),
+        Some(hedge) if limit.is_none() => {
+            let why = "another try starts when a limit on one try is reached, and there is no `per_try_timeout`";
+            inert.push(
+                Inert::new(hedge.key_span, settings::quote(hedge), why)
+                    .instead("Set `per_try_timeout` in the retry policy"),
+            );
         }
-        Some(count) => (settings::retries(count), settings::quote(count), count.value.span),
-        None => (Setting::default(Attempts::Count(2), ROUTE_PROTO), format!("`{}` without a count", key.key), opens),
-    };
-    let (wait, wait_place) = wait(node);
-    Policy {
-        attempts,
-        reading,
-        place,
-        wait,
-        wait_place,
-        jitter: Setting::default(Jitter::Full, RETRY_STATE),
-        conditions: on.conditions,
-        retry_after: retry_after(node),
-        methods: methods(node),
-        per_try,
+        _ => {}
     }
+    if let Some(block) = entry(node, "retry_back_off") {
+        let interval = |field| get(&block.value, field);
+        policy.wait = envoy_based::wait(block, interval("base_interval"), interval("max_interval"), duration::proto);
+    }
+    policy.per_try = per_try;
+    Read { policy, retry_after: retry_after(node), methods: methods(node), inert }
 }
 
-/// The limit on one try, where it has an effect: one that is not shorter than the limit on all tries has none.
-fn per_try(policy: &Node, overall: Option<&Setting<Duration>>) -> Option<Setting<Duration>> {
-    let written = ["per_try_timeout", "per_try_idle_timeout"].iter().find_map(|key| get(policy, key))?;
-    let limit = settings::limit(written, duration::proto)?;
-    match (limit.value(), overall.and_then(Setting::value)) {
-        (Some(one), Some(all)) if one >= all => None,
-        _ => Some(limit),
-    }
-}
-
-fn conditions(policy: &Node, timeouts: bool) -> RetryOn {
+fn conditions(policy: &Node, timeouts: bool, inert: &mut Vec<Inert>) -> retry_on::RetryOn {
     let words = get(policy, "retry_on").map(settings::list).unwrap_or_default();
     let statuses: Vec<(u16, Span)> = items(policy, "retriable_status_codes")
         .take(settings::MAX_LIST)
         .filter_map(|n| Some((u16::try_from(n.as_int()?).ok()?, n.span)))
         .collect();
     let headers = items(policy, "retriable_headers").next().is_some();
-    retry_on::read(&words, &statuses, Around { timeouts, headers, numbers: false })
-}
-
-fn wait(policy: &Node) -> (Wait, Option<Span>) {
-    let factor = Setting::default(2.0, RETRY_STATE);
-    let Some(block) = entry(policy, "retry_back_off") else {
-        let base = Setting::default(Duration::from_millis(25), RETRY_STATE);
-        let cap = Setting::default(Some(Duration::from_millis(250)), RETRY_STATE);
-        return (Wait::Exponential { base, factor, cap }, None);
-    };
-    let written = |key| {
-        get(&block.value, key).map(|node| match duration::proto(node) {
-            Some(d) => Setting::written(d, node.span),
-            None => Setting::unknown("not a duration", Some(node.span)),
-        })
-    };
-    let base = written("base_interval").unwrap_or_else(|| Setting::unknown("no base interval", Some(block.key_span)));
-    let cap = match (written("max_interval"), base.value()) {
-        (Some(cap), _) => cap.map(Some),
-        (None, Some(base)) => Setting::default(Some(base.saturating_mul(10)), ROUTE_PROTO),
-        (None, None) => Setting::unknown("10 times a base interval that is not known", None),
-    };
-    (Wait::Exponential { base, factor, cap }, Some(block.key_span))
+    let on = retry_on::read(&words, &statuses, Around { timeouts, headers, numbers: false });
+    let names = |word: &str| words.iter().any(|(w, _)| *w == word);
+    if on.known && !statuses.is_empty() && !names("retriable-status-codes") {
+        inert.extend(entry(policy, "retriable_status_codes").map(envoy_based::unused_statuses));
+    }
+    if on.known && headers && !names("retriable-headers") {
+        inert.extend(entry(policy, "retriable_headers").map(|e| {
+            let why = "without the condition `retriable-headers` Envoy does not look at it";
+            Inert::new(e.key_span, format!("`{}`", e.key), why).instead("Add `retriable-headers` to `retry_on`")
+        }));
+    }
+    on
 }
 
 /// The wait follows a header of the response where headers are named for it.

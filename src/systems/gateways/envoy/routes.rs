@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::policy::{self, Policy};
-use super::{ID, ROUTE_PROTO, entry, get, items};
+use super::{ID, entry, get, items, policy};
 use crate::facts::{Facts, RouteFact};
-use crate::model::{
-    Advice, Callers, Confidence, GatewayName, HostRef, Layer, LayerKind, Methods, Scope, Setting, Unresolved,
-};
-use crate::source::{SourceFile, Span};
+use crate::model::{Advice, GatewayName, HostRef, Inert, Layer, LayerKind, Methods, Setting, Unresolved};
+use crate::source::SourceFile;
 use crate::syntax::{Entry, Node};
 use crate::systems::duration;
+use crate::systems::envoy_based::{self, Identity};
 use crate::systems::settings::{self, Ids};
 
 /// Reads the route configurations of one file.
@@ -31,16 +29,16 @@ struct Repeated<'a> {
     to: Vec<HostRef>,
     /// Each route's limit on all tries.
     overall: Vec<Option<Setting<Duration>>>,
-    hedges: bool,
+    hedge: Option<&'a Entry>,
     methods: Vec<Option<Vec<String>>>,
 }
 
-impl Repeated<'_> {
+impl<'a> Repeated<'a> {
     /// One more route that has the same policy from its virtual host.
     fn add(&mut self, other: Self) {
         self.to.extend(other.to);
         self.overall.extend(other.overall);
-        self.hedges |= other.hedges;
+        self.hedge = self.hedge.or(other.hedge);
         self.methods.extend(other.methods);
     }
 }
@@ -63,6 +61,7 @@ impl<'a> Reader<'a> {
     fn virtual_host(&mut self, host: &Node, title: &str, id: &str, facts: &mut Facts) {
         let shared = entry(host, "retry_policy");
         let mut inherited: Option<Repeated<'_>> = None;
+        let mut replaced_by: Option<&Entry> = None;
         for route in items(host, "routes") {
             let Some(action) = route.get("route") else { continue };
             let to = self.upstreams(action);
@@ -70,7 +69,17 @@ impl<'a> Reader<'a> {
             let grpc = route.get("match").is_some_and(|m| m.get("grpc").is_some());
             facts.routes.push(RouteFact { from: self.gateway(), to: to.clone(), grpc, span: opens });
             let path = path(route);
-            let own = self.cluster_policy(action).or_else(|| entry(action, "retry_policy"));
+            let written = entry(action, "retry_policy");
+            let own = self.cluster_policy(action).or(written);
+            if let (Some(own), Some(written)) = (own, written)
+                && own.key_span != written.key_span
+            {
+                let owner = format!("Envoy route {path} of virtual host {title}");
+                facts
+                    .inert
+                    .push(replaced(written, own, "the cluster has a policy of its own, which counts alone").of(&owner));
+            }
+            replaced_by = replaced_by.or(own);
             let Some(policy) = own.or(shared) else { continue };
             if let Some(header) = get(action, "cluster_header").filter(|_| to.is_empty()) {
                 facts.unresolved.push(Unresolved {
@@ -85,11 +94,14 @@ impl<'a> Reader<'a> {
                 id: format!("{ID}:route:{id}:{path}"),
                 to,
                 overall: vec![overall(action)],
-                hedges: [action, host].iter().find_map(|n| get(n, "hedge_policy")).is_some_and(hedges),
+                hedge: [action, host].iter().find_map(|n| get(n, "hedge_policy")).and_then(hedge),
                 methods: vec![route_methods(route)],
             };
             match &mut inherited {
-                _ if own.is_some() => facts.layers.push(self.layer(repeated)),
+                _ if own.is_some() => {
+                    let layer = self.layer(repeated, facts);
+                    facts.layers.push(layer);
+                }
                 Some(all) => all.add(repeated),
                 None => {
                     inherited = Some(Repeated {
@@ -100,7 +112,17 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        facts.layers.extend(inherited.map(|repeated| self.layer(repeated)));
+        match (inherited, shared, replaced_by) {
+            (Some(repeated), ..) => {
+                let layer = self.layer(repeated, facts);
+                facts.layers.push(layer);
+            }
+            (None, Some(shared), Some(own)) => {
+                let why = "every route has a policy of its own, and Envoy merges nothing";
+                facts.inert.push(replaced(shared, own, why).of(&format!("Envoy virtual host {title}")));
+            }
+            _ => {}
+        }
     }
 
     fn gateway(&self) -> GatewayName {
@@ -119,43 +141,33 @@ impl<'a> Reader<'a> {
         names.filter_map(|n| settings::host(n.as_str()?, n.span, None).map(mesh_name)).collect()
     }
 
-    fn layer(&mut self, repeated: Repeated<'_>) -> Layer {
-        let Repeated { policy: key, title, id, to, overall, hedges, methods } = repeated;
+    fn layer(&mut self, repeated: Repeated<'_>, facts: &mut Facts) -> Layer {
+        let Repeated { policy: key, title, id, to, overall, hedge, methods } = repeated;
         let to = settings::distinct(to);
         // Of routes with different limits the longest says whether one on each try can matter, the shortest cuts tries off.
         let longest = overall.iter().max_by_key(|o| o.as_ref().map_or(Some(Duration::MAX), |s| s.value().copied()));
         let shortest = overall.iter().flatten().min_by_key(|s| s.value().copied().unwrap_or(Duration::MAX)).cloned();
-        let policy: Policy = policy::read(key, longest.and_then(Option::as_ref), hedges);
+        let read = policy::read(key, longest.and_then(Option::as_ref), hedge);
         let name = format!("Envoy {title}");
-        let opens: Span = key.key_span;
+        facts.inert.extend(read.inert.into_iter().map(|i| i.of(&name)));
+        let scope = envoy_based::from_gateways(vec![self.gateway()], to);
+        let identity =
+            Identity { system: ID, kind: LayerKind::Gateway, id: self.ids.next(id), name, opens: key.key_span };
         Layer {
-            id: self.ids.next(id),
-            system: ID,
-            kind: LayerKind::Gateway,
-            reading: format!("{} on {name}", policy.reading),
-            name,
-            place: policy.place,
-            opens,
-            component: None,
-            scope: Scope::Hops { from: Callers { gateways: vec![self.gateway()], mesh: false }, to, fallback: false },
-            asked_for: true,
-            attempts: policy.attempts,
-            wait: policy.wait,
-            wait_place: policy.wait_place,
-            jitter: policy.jitter,
-            retries: policy.conditions,
-            retry_after: policy.retry_after,
-            methods: narrow(policy.methods, methods),
-            per_try: policy.per_try,
+            retry_after: read.retry_after,
+            methods: narrow(read.methods, methods),
             overall: shortest,
-            budget: None,
-            labels: Vec::new(),
             advice: advice(),
-            copies: false,
-            stream: false,
-            confidence: Confidence::High,
+            ..envoy_based::layer(identity, scope, read.policy)
         }
     }
+}
+
+/// A policy that another one replaces whole.
+fn replaced(policy: &Entry, by: &Entry, why: &str) -> Inert {
+    Inert::new(policy.key_span, format!("`{}`", policy.key), why)
+        .because(by.key_span, "the policy that counts")
+        .instead("Take it out, or move what is meant into the policy that counts")
 }
 
 /// The policy's methods, or the routes' where the policy names none and every route does.
@@ -180,12 +192,12 @@ fn route_methods(route: &Node) -> Option<Vec<String>> {
 fn overall(action: &Node) -> Option<Setting<Duration>> {
     match get(action, "timeout") {
         Some(node) => settings::limit(node, duration::proto),
-        None => Some(Setting::default(Duration::from_secs(15), ROUTE_PROTO)),
+        None => Some(envoy_based::default_overall()),
     }
 }
 
-fn hedges(policy: &Node) -> bool {
-    get(policy, "hedge_on_per_try_timeout").and_then(Node::as_bool) == Some(true)
+fn hedge(policy: &Node) -> Option<&Entry> {
+    entry(policy, "hedge_on_per_try_timeout").filter(|e| e.value.as_bool() == Some(true))
 }
 
 /// What a route matches, for people: its path, else its name.

@@ -59,18 +59,20 @@ impl System for IngressNginx {
             for object in objects::of(root) {
                 if ingresses::is_ingress(&object) && serves(&object) {
                     let to = ingresses::backends(file, &object).into_iter().map(|(host, _)| host);
-                    facts.layers.extend(ingress(&object, settings::distinct(to)));
+                    ingress(&object, settings::distinct(to), facts);
                 } else if object.kind == "ConfigMap" {
                     let data = object.node.get("data").filter(|data| is_config(data));
                     let name = format!("ConfigMap {}", object.name);
-                    facts.layers.extend(data.map(|data| controller(&name, object.qualified(), object.name_span, data)));
+                    if let Some(data) = data {
+                        controller(&name, object.qualified(), object.name_span, data, facts);
+                    }
                 }
             }
             let values = ["controller", "ingress-nginx"].iter().find_map(|key| root.get(key));
             let config = values.and_then(|v| v.get("config").or_else(|| v.at(&["controller", "config"])));
             if let Some(config) = config.filter(|config| is_config(config)) {
                 let opens = settings::opening(file, config);
-                facts.layers.push(controller("Helm values", file.path.to_string(), opens, config));
+                controller("Helm values", file.path.to_string(), opens, config, facts);
             }
         }
     }
@@ -94,9 +96,9 @@ fn is_config(data: &Node) -> bool {
 }
 
 /// The layer of one Ingress. Without a service behind it there is nothing to repeat.
-fn ingress(object: &Object<'_>, to: Vec<HostRef>) -> Option<Layer> {
+fn ingress(object: &Object<'_>, to: Vec<HostRef>, facts: &mut Facts) {
     if to.is_empty() {
-        return None;
+        return;
     }
     let name = format!("Ingress {}", object.name);
     let get = |key: &str| ingresses::annotation(object, &format!("{PREFIX}{key}"));
@@ -105,18 +107,24 @@ fn ingress(object: &Object<'_>, to: Vec<HostRef>) -> Option<Layer> {
     let policy = Policy::read(&name, opens, get, false);
     let scope =
         Scope::Hops { from: Callers { gateways: vec![ingresses::gateway(object)], mesh: false }, to, fallback: false };
-    Some(layer(format!("{ID}:ingress:{}", object.qualified()), name, opens, scope, policy))
+    push(format!("{ID}:ingress:{}", object.qualified()), name, opens, scope, policy, facts);
 }
 
 /// What a controller's settings make of every Ingress that says nothing itself.
-fn controller(what: &str, id: String, opens: Span, data: &Node) -> Layer {
+fn controller(what: &str, id: String, opens: Span, data: &Node, facts: &mut Facts) {
     let name = format!("ingress-nginx ({what})");
     let policy = Policy::read(&name, opens, |key| data.entry(key).filter(|e| !e.value.is_null()), true);
     let from = Callers { gateways: vec![GatewayName::Named(ID.to_string())], mesh: false };
-    layer(format!("{CONTROLLER}{id}"), name, opens, Scope::Hops { from, to: Vec::new(), fallback: false }, policy)
+    let scope = Scope::Hops { from, to: Vec::new(), fallback: false };
+    push(format!("{CONTROLLER}{id}"), name, opens, scope, policy, facts);
 }
 
 const CONTROLLER: &str = "ingress-nginx:controller:";
+
+fn push(id: String, name: String, opens: Span, scope: Scope, mut policy: Policy, facts: &mut Facts) {
+    facts.inert.extend(std::mem::take(&mut policy.inert).into_iter().map(|i| i.of(&name)));
+    facts.layers.push(layer(id, name, opens, scope, policy));
+}
 
 fn layer(id: String, name: String, opens: Span, scope: Scope, policy: Policy) -> Layer {
     Layer {

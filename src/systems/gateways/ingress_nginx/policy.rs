@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::CONFIG;
-use crate::model::{Attempts, Conditions, Methods, Mode, ModeSet, Pick, Setting};
+use crate::model::{Attempts, Conditions, Inert, Methods, Mode, ModeSet, Pick, Setting};
 use crate::source::Span;
 use crate::syntax::{Entry, Node};
 use crate::systems::settings;
@@ -19,6 +19,8 @@ pub(super) struct Policy {
     pub methods: Methods,
     pub per_try: Setting<Duration>,
     pub overall: Option<Setting<Duration>>,
+    /// Settings without effect.
+    pub inert: Vec<Inert>,
 }
 
 impl Policy {
@@ -41,9 +43,38 @@ impl Policy {
             conditions: conditions.conditions,
             methods: methods(allowed),
             per_try: per_try(get("proxy-read-timeout")),
+            inert: inert(&get, everywhere),
             overall,
         }
     }
+}
+
+/// Settings that the controller passes over.
+fn inert<'n>(get: &impl Fn(&str) -> Option<&'n Entry>, everywhere: bool) -> Vec<Inert> {
+    let mut out = Vec::new();
+    if let Some(list) = get("proxy-next-upstream") {
+        let words = words(&list.value);
+        let unknown = words.iter().find(|(word, _)| modes(word).is_none());
+        if let (Some((word, span)), false) = (unknown, everywhere) {
+            let why = "it is none of the controller's conditions, and one such word makes it drop the whole list";
+            let known = "error, timeout, invalid_header, http_500, http_502, http_503, http_504, http_403, http_404, \
+                         http_429, non_idempotent or off";
+            let found = Inert::new(*span, format!("`{}`", settings::shown(word)), why);
+            out.push(found.instead(format!("Write {known}, with a blank between two")));
+        } else if !words.is_empty() && words.iter().all(|(word, _)| *word == "non_idempotent") {
+            let why = "it widens the other conditions, and there is none, so nothing is retried";
+            out.push(
+                Inert::new(list.value.span, "`non_idempotent`", why)
+                    .instead("Name conditions beside it, such as `error timeout`"),
+            );
+        }
+    }
+    if let (Some(entry), false) = (get("retry-non-idempotent"), everywhere) {
+        let why = "there is no such annotation; the setting is one of the controller's ConfigMap, for all Ingresses";
+        let found = Inert::new(entry.key_span, settings::quote(entry), why);
+        out.push(found.instead("For one Ingress, name `non_idempotent` in `proxy-next-upstream`"));
+    }
+    out
 }
 
 /// Tries in all; the first counts. Zero lifts the limit.

@@ -1,17 +1,19 @@
 //! Istio: VirtualServices, DestinationRules, and the default policy of the mesh.
 
+mod destinations;
+mod filters;
 mod policy;
 mod routes;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::facts::{Facts, MeshDefaultFact, UpstreamFact};
-use crate::model::{Attempts, Budget, Callers, Layer, Scope, Setting};
-use crate::syntax::Node;
-use crate::systems::objects::{self, Object};
+use crate::facts::{Facts, MeshDefaultFact};
+use crate::model::{Attempts, Layer, Scope};
+use crate::source::Span;
+use crate::systems::envoy_based::Policy;
+use crate::systems::objects;
 use crate::systems::retry_on::RETRY_STATE;
-use crate::systems::settings;
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, upstreams};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, delegates, upstreams};
 
 /// Istio.
 pub struct Istio;
@@ -24,7 +26,7 @@ const DESTINATION_RULE: &str = "istio/api networking/v1alpha3/destination_rule.p
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Istio",
-    reads: "VirtualService, DestinationRule, and defaultHttpRetryPolicy of IstioOperator, Helm values and the ConfigMap istio",
+    reads: "VirtualService, DestinationRule, EnvoyFilter, and defaultHttpRetryPolicy of IstioOperator, Helm values and the ConfigMap istio",
     marks: &["networking.istio.io/", "defaultHttpRetryPolicy"],
     defaults: &[
         DefaultFigure {
@@ -73,25 +75,26 @@ impl System for Istio {
             .flat_map(|(file, root)| objects::of(root).into_iter().map(move |o| (file, o)))
             .filter(|(_, o)| o.version.starts_with("networking.istio.io/"))
             .collect();
-        let delegates = delegates(objects.iter().map(|(_, o)| o));
         let before_1_24 = versions.is_before(ID, 1, 24);
         for (file, object) in &objects {
             match object.kind {
-                "VirtualService" => {
-                    let callers = delegates.get(&object.qualified()).cloned();
-                    routes::Reader::new(file, object, callers, before_1_24).read(facts);
-                }
-                "DestinationRule" => destination_rule(object, before_1_24, facts),
+                "VirtualService" => routes::Reader::new(file, object, before_1_24).read(facts),
+                "DestinationRule" => destinations::read(object, before_1_24, facts),
+                "EnvoyFilter" => filters::read(object, before_1_24, facts),
                 _ => {}
             }
         }
         for (_, root) in unit.documents() {
             let defaults = root.walk().filter_map(|node| node.entry("defaultHttpRetryPolicy"));
-            facts.mesh_defaults.extend(defaults.map(|entry| policy::mesh_default(entry, before_1_24)));
+            for entry in defaults {
+                let default = policy::mesh_default(entry, before_1_24, &mut facts.inert);
+                facts.mesh_defaults.push(default);
+            }
         }
     }
 
     fn join(&self, facts: &mut Facts) {
+        delegates::resolve(facts, ID);
         let (mine, rest): (Vec<_>, _) =
             std::mem::take(&mut facts.mesh_defaults).into_iter().partition(|d: &MeshDefaultFact| d.system == ID);
         facts.mesh_defaults = rest;
@@ -103,8 +106,14 @@ impl System for Istio {
         // Several files can say that a host is in the mesh.
         let mut seen = BTreeSet::new();
         facts.layers.retain(|l| !is_fallback(l) || seen.insert(l.id.clone()));
+        filters::apply(facts);
         upstreams::resolve(facts, ID);
     }
+}
+
+/// What a route without retries of its own has in a mesh without a default of its own.
+pub(in crate::systems) fn default_policy(opens: Span, before_1_24: bool) -> Policy {
+    policy::absent(opens, before_1_24)
 }
 
 fn is_fallback(layer: &Layer) -> bool {
@@ -126,49 +135,4 @@ fn take_default(default: &MeshDefaultFact, facts: &mut Facts) {
         layer.reading = format!("{}, with {}", layer.name, default.reading);
         layer.labels.push((default.span, default.reading.clone()));
     }
-}
-
-/// VirtualServices without hosts of their own, by the callers of those that delegate to them.
-fn delegates<'a>(objects: impl Iterator<Item = &'a Object<'a>>) -> BTreeMap<String, Callers> {
-    let mut out: BTreeMap<String, Callers> = BTreeMap::new();
-    for object in objects.filter(|o| o.kind == "VirtualService") {
-        for route in object.spec(&["http"]).map_or(&[][..], Node::items) {
-            let Some(delegate) = route.get("delegate") else { continue };
-            let Some(name) = delegate.get("name").and_then(Node::as_str) else { continue };
-            let namespace = delegate.get("namespace").and_then(Node::as_str).or(object.namespace);
-            let key = namespace.map_or_else(|| name.to_string(), |n| format!("{n}/{name}"));
-            let callers = routes::callers(object.node.get("spec").and_then(|s| s.get("gateways")));
-            let all = out.entry(key).or_default();
-            all.mesh |= callers.mesh;
-            all.gateways.extend(callers.gateways);
-        }
-    }
-    out
-}
-
-/// A host with a policy is known to be in the mesh, whose default then holds for calls to it; a budget limits them.
-fn destination_rule(object: &Object<'_>, before_1_24: bool, facts: &mut Facts) {
-    let Some(host) = object.spec(&["host"]) else { return };
-    let Some(to) = host.as_str().and_then(|text| settings::host(text, host.span, object.namespace)) else { return };
-    let policies = object.spec(&["subsets"]).map_or(&[][..], Node::items).iter();
-    let policies = policies.filter_map(|subset| subset.get("trafficPolicy"));
-    let budget = object.spec(&["trafficPolicy"]).into_iter().chain(policies).find_map(|p| p.get("retryBudget"));
-    if let Some(budget) = budget {
-        let ratio = match budget.get("percent") {
-            Some(node) => match node.as_f64() {
-                Some(percent) => Setting::written(percent / 100.0, node.span),
-                None => Setting::unknown("not a number here", Some(node.span)),
-            },
-            None => Setting::default(0.2, DESTINATION_RULE),
-        };
-        facts.upstreams.push(UpstreamFact {
-            system: ID,
-            name: to.name.clone(),
-            namespace: to.namespace.clone(),
-            to: Vec::new(),
-            budget: Some(Budget { ratio }),
-            span: host.span,
-        });
-    }
-    routes::fallback(to, before_1_24, facts);
 }

@@ -4,86 +4,95 @@ use std::time::Duration;
 
 use super::{ID, RETRY};
 use crate::facts::MeshDefaultFact;
-use crate::model::{Attempts, Conditions, Mode, ModeSet, Pick, Setting, Wait};
+use crate::model::{Attempts, Conditions, Inert, Mode, ModeSet, Pick, Setting};
 use crate::source::Span;
 use crate::syntax::{Entry, Node};
-use crate::systems::retry_on::{self, Around, RETRY_STATE};
+use crate::systems::envoy_based::{self, Count, Policy};
+use crate::systems::retry_on::{self, Around, RetryOn};
 use crate::systems::{duration, settings};
 
-/// What a policy says, in the terms of a layer.
-pub(super) struct Policy {
-    pub attempts: Setting<Attempts>,
-    /// What says how many, for a label.
-    pub reading: String,
-    pub place: Span,
-    pub wait: Wait,
-    pub wait_place: Option<Span>,
-    pub conditions: Conditions,
-    pub per_try: Option<Setting<Duration>>,
-}
-
 /// Reads `retries`, for a route with this limit on all tries.
-pub(super) fn read(key: &Entry, overall: Option<&Setting<Duration>>, before_1_24: bool) -> Policy {
+pub(super) fn read(
+    key: &Entry,
+    overall: Option<&Setting<Duration>>,
+    before_1_24: bool,
+    inert: &mut Vec<Inert>,
+) -> Policy {
     let node = &*key.value;
-    let per_try = node.get("perTryTimeout").and_then(|n| settings::limit(n, duration::proto));
-    let per_try = effective(per_try, overall);
-    let has_limit = per_try.is_some();
-    let (attempts, reading, place) = match node.entry("attempts").filter(|e| !e.value.is_null()) {
-        Some(count) => (settings::retries(count), settings::quote(count), count.value.span),
+    let (attempts, words) = (written(node, "attempts"), written(node, "retryOn"));
+    let words = words.filter(|e| !e.value.as_str().unwrap_or_default().trim().is_empty());
+    let mut found = Vec::new();
+    let per_try = envoy_based::per_try(written(node, "perTryTimeout"), overall, duration::proto, &mut found);
+    let count = match attempts {
+        Some(_) => Count::of(attempts, key, Setting::default(Attempts::Count(1), RETRY)),
+        None => Count::off(key.key_span, format!("`{}` without `attempts`", key.key)),
+    };
+    let on = match words {
+        Some(words) => {
+            let around = Around { timeouts: per_try.is_some(), headers: false, numbers: true };
+            retry_on::read(&settings::list(&words.value), &[], around)
+        }
         None => {
-            let reading = format!("`{}` without `attempts`", key.key);
-            (Setting::written(Attempts::Count(1), key.key_span), reading, key.key_span)
+            let conditions = default_conditions(key.key_span, before_1_24);
+            RetryOn { conditions, known: true, ..RetryOn::default() }
         }
     };
-    let (wait, wait_place) = wait(node.entry("backoff"));
-    let policy = |conditions| Policy { attempts, reading, place, wait, wait_place, conditions, per_try };
-    match node.entry("retryOn").filter(|e| !e.value.as_str().unwrap_or_default().trim().is_empty()) {
-        Some(words) => {
-            let around = Around { timeouts: has_limit, headers: false, numbers: true };
-            let on = retry_on::read(&settings::list(&words.value), &[], around);
-            let policy = policy(on.conditions);
-            if on.known { policy } else { without_conditions(policy, words) }
-        }
-        None => policy(default_conditions(key.key_span, before_1_24)),
+    let is_off = matches!(count.attempts, Setting::Written { value: Attempts::Count(1), .. });
+    let mut policy = Policy::new(count, key, words, on, &mut found);
+    policy.per_try = per_try;
+    if let Some(backoff) = written(node, "backoff") {
+        policy.wait = envoy_based::wait(backoff, Some(&backoff.value), None, duration::proto);
     }
+    match attempts {
+        // Settings of retries that somebody switched off mislead nobody.
+        Some(_) if is_off => {}
+        Some(_) => inert.append(&mut found),
+        None => inert.extend(without_attempts(key)),
+    }
+    policy
 }
 
-/// Words of which Envoy knows none: it then retries nothing.
-fn without_conditions(policy: Policy, words: &Entry) -> Policy {
-    let place = words.value.span;
-    let reading = format!("{} without a condition that Envoy knows", settings::quote(words));
-    Policy { attempts: Setting::written(Attempts::Count(1), place), reading, place, ..policy }
+/// Settings of retries without their number, which then is zero.
+fn without_attempts(key: &Entry) -> Option<Inert> {
+    key.value.entries().first()?;
+    let why = "it sets no `attempts`, which then is 0: nothing is retried, not even by the mesh's default";
+    let found = Inert::new(key.key_span, format!("`{}`", key.key), why);
+    Some(found.instead("Set `attempts`, or take the block out to get the mesh's default"))
+}
+
+fn written<'n>(node: &'n Node, key: &str) -> Option<&'n Entry> {
+    node.entry(key).filter(|e| !e.value.is_null())
 }
 
 /// The policy of a route without `retries` in a mesh without a default of its own.
 pub(super) fn absent(opens: Span, before_1_24: bool) -> Policy {
-    let (wait, wait_place) = wait(None);
+    let attempts = Setting::default(Attempts::Count(3), RETRY);
     Policy {
-        attempts: Setting::default(Attempts::Count(3), RETRY),
-        reading: String::new(),
-        place: opens,
-        wait,
-        wait_place,
+        count: Count { attempts, reading: String::new(), place: opens },
+        wait: envoy_based::default_wait(),
         conditions: default_conditions(opens, before_1_24),
         per_try: None,
     }
 }
 
 /// The default that a mesh's settings give to every route without `retries`.
-pub(super) fn mesh_default(key: &Entry, before_1_24: bool) -> MeshDefaultFact {
-    let policy = read(key, None, before_1_24);
+pub(super) fn mesh_default(key: &Entry, before_1_24: bool, inert: &mut Vec<Inert>) -> MeshDefaultFact {
+    let mut found = Vec::new();
+    let policy = read(key, None, before_1_24, &mut found);
+    // Without settings it switches the retries of the mesh off, which is what it is for.
+    inert.extend(found.into_iter().map(|i| i.of("the mesh's default policy")));
     MeshDefaultFact {
         system: ID,
-        attempts: policy.attempts,
-        wait: policy.wait,
-        wait_place: policy.wait_place,
+        attempts: policy.count.attempts,
+        wait: policy.wait.0,
+        wait_place: policy.wait.1,
         retries: policy.conditions,
         per_try: policy.per_try,
         reading: match key.value.entry("attempts") {
             Some(count) => format!("{} of the mesh's `{}`", settings::quote(count), key.key),
             None => format!("the mesh's `{}` without `attempts`", key.key),
         },
-        span: policy.place,
+        span: policy.count.place,
     }
 }
 
@@ -96,23 +105,6 @@ pub(super) fn effective(
         (Some(one), Some(all)) => one < all,
         _ => true,
     })
-}
-
-/// `backoff` is the first wait; the cap is Envoy's, 10 times as long.
-fn wait(backoff: Option<&Entry>) -> (Wait, Option<Span>) {
-    let base = match backoff.filter(|e| !e.value.is_null()) {
-        None => Setting::default(Duration::from_millis(25), RETRY_STATE),
-        Some(e) => match duration::proto(&e.value) {
-            Some(d) => Setting::written(d, e.value.span),
-            None => Setting::unknown("not a duration", Some(e.value.span)),
-        },
-    };
-    let cap = match base.value() {
-        Some(d) => Setting::default(Some(d.saturating_mul(10)), RETRY_STATE),
-        None => Setting::unknown("10 times a wait that is not known", None),
-    };
-    let factor = Setting::default(2.0, RETRY_STATE);
-    (Wait::Exponential { base, factor, cap }, backoff.map(|e| e.key_span))
 }
 
 fn default_conditions(span: Span, before_1_24: bool) -> Conditions {

@@ -2,18 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::policy::{self, Policy};
-use super::{ID, VIRTUAL_SERVICE};
-use crate::facts::{Facts, RouteFact};
-use crate::model::{
-    Advice, Callers, Confidence, GatewayName, HostRef, Jitter, Layer, LayerKind, Methods, Scope, Setting,
-};
+use super::{ID, VIRTUAL_SERVICE, policy};
+use crate::facts::{DelegationFact, Facts, RouteFact};
+use crate::model::{Advice, Callers, GatewayName, HostRef, Layer, LayerKind, Methods, Scope, Setting};
 use crate::source::{SourceFile, Span};
 use crate::syntax::Node;
-use crate::systems::duration;
+use crate::systems::envoy_based::{self, Identity, Policy};
 use crate::systems::objects::Object;
-use crate::systems::retry_on::RETRY_STATE;
 use crate::systems::settings::{self, Ids};
+use crate::systems::{delegates, duration};
 
 /// Reads one VirtualService.
 pub(super) struct Reader<'a> {
@@ -25,28 +22,38 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// `delegated`: the callers of the VirtualServices that delegate to this one.
-    pub(super) fn new(
-        file: &'a SourceFile,
-        object: &'a Object<'a>,
-        delegated: Option<Callers>,
-        before_1_24: bool,
-    ) -> Self {
-        let own = || callers(object.spec(&["gateways"]));
+    pub(super) fn new(file: &'a SourceFile, object: &'a Object<'a>, before_1_24: bool) -> Self {
         let has_hosts = object.spec(&["hosts"]).is_some_and(|h| !h.items().is_empty());
-        let callers = delegated.filter(|_| !has_hosts).unwrap_or_else(own);
+        let callers = if has_hosts {
+            callers(object.spec(&["gateways"]))
+        } else {
+            // It has the callers of those that delegate to it.
+            Callers { gateways: vec![delegates::placeholder(ID, object.qualified())], mesh: false }
+        };
         Self { file, object, callers, before_1_24, ids: Ids::default() }
     }
 
     pub(super) fn read(&mut self, facts: &mut Facts) {
         let routes = self.object.spec(&["http"]).map_or(&[][..], Node::items);
         for (i, route) in routes.iter().enumerate() {
+            let opens = settings::opening(self.file, route);
+            let callers = self.callers_of(route);
+            if let Some(delegate) = route.get("delegate") {
+                let layer = route.get("retries").filter(|n| !n.is_null()).is_some().then(|| {
+                    self.layer(
+                        route,
+                        None,
+                        opens,
+                        Scope::Hops { from: callers.clone(), to: Vec::new(), fallback: false },
+                        facts,
+                    )
+                });
+                facts.delegations.extend(self.delegation(delegate, &callers, layer));
+            }
             let destinations = self.destinations(route);
             if destinations.is_empty() {
                 continue;
             }
-            let opens = settings::opening(self.file, route);
-            let callers = self.callers_of(route);
             for gateway in &callers.gateways {
                 let (from, to) = (gateway.clone(), destinations.clone());
                 facts.routes.push(RouteFact { from, to, grpc: false, span: opens });
@@ -56,8 +63,28 @@ impl<'a> Reader<'a> {
                 destinations.iter().for_each(|host| fallback(host.clone(), self.before_1_24, facts));
             }
             let to = self.called_as(&callers, destinations);
-            facts.layers.push(self.layer(route, title, opens, callers, to));
+            let layer = self.layer(route, title, opens, Scope::Hops { from: callers, to, fallback: false }, facts);
+            facts.layers.push(layer);
         }
+    }
+
+    /// Another VirtualService takes a route over, with the policy of this one where it has none itself.
+    fn delegation(&self, delegate: &Node, callers: &Callers, policy: Option<Layer>) -> Option<DelegationFact> {
+        let name = delegate.get("name")?.as_str()?;
+        let namespace = delegate.get("namespace").and_then(Node::as_str).or(self.object.namespace);
+        Some(DelegationFact {
+            system: ID,
+            object: namespace.map_or_else(|| name.to_string(), |n| format!("{n}/{name}")),
+            callers: callers.clone(),
+            hosts: self.hosts(),
+            policy: policy.map(Box::new),
+        })
+    }
+
+    /// The names under which sidecars find this VirtualService.
+    fn hosts(&self) -> Vec<HostRef> {
+        let hosts = self.object.spec(&["hosts"]).map_or(&[][..], Node::items).iter();
+        hosts.filter_map(|n| settings::host(n.as_str()?, n.span, self.object.namespace)).collect()
     }
 
     /// The hosts that a route leads to, by their names in the mesh.
@@ -93,24 +120,25 @@ impl<'a> Reader<'a> {
             return to;
         }
         let reached: BTreeSet<String> = to.iter().map(|host| host.name.clone()).collect();
-        let hosts = self.object.spec(&["hosts"]).map_or(&[][..], Node::items).iter();
-        let hosts = hosts.filter_map(|n| settings::host(n.as_str()?, n.span, self.object.namespace));
-        settings::distinct(to.into_iter().chain(hosts.filter(|host| !reached.contains(&host.name))))
+        let hosts = self.hosts().into_iter().filter(|host| !reached.contains(&host.name));
+        settings::distinct(to.into_iter().chain(hosts))
     }
 
-    fn layer(&mut self, route: &Node, title: Option<String>, opens: Span, from: Callers, to: Vec<HostRef>) -> Layer {
+    fn layer(&mut self, route: &Node, title: Option<String>, opens: Span, scope: Scope, facts: &mut Facts) -> Layer {
         let overall = route.get("timeout").and_then(|n| settings::limit(n, duration::proto));
         let own = route.entry("retries").filter(|e| !e.value.is_null());
-        let policy = match own {
-            Some(key) => policy::read(key, overall.as_ref(), self.before_1_24),
-            None => policy::absent(opens, self.before_1_24),
-        };
         let name = match &title {
             Some(title) => format!("Istio VirtualService {}, route {title}", self.object.name),
             None => format!("Istio VirtualService {}", self.object.name),
         };
+        let mut inert = Vec::new();
+        let policy = match own {
+            Some(key) => policy::read(key, overall.as_ref(), self.before_1_24, &mut inert),
+            None => policy::absent(opens, self.before_1_24),
+        };
+        facts.inert.extend(inert.into_iter().map(|i| i.of(&name)));
         let reading = match own {
-            Some(_) => format!("{} on {name}", policy.reading),
+            Some(_) => format!("{} on {name}", policy.count.reading),
             None => format!("{name}, which sets no `retries`"),
         };
         let suffix = title.map(|t| format!(":{t}")).unwrap_or_default();
@@ -121,7 +149,7 @@ impl<'a> Reader<'a> {
             methods: policy::methods(route).map_or(Methods::Any, Methods::Only),
             overall,
             reading,
-            ..layer(id, name, policy, Scope::Hops { from, to, fallback: false })
+            ..layer(id, name, policy, scope)
         }
     }
 }
@@ -156,33 +184,14 @@ pub(super) fn callers(gateways: Option<&Node>) -> Callers {
     callers
 }
 
-fn layer(id: std::sync::Arc<str>, name: String, policy: Policy, scope: Scope) -> Layer {
+pub(super) fn layer(id: std::sync::Arc<str>, name: String, policy: Policy, scope: Scope) -> Layer {
+    let opens = policy.count.place;
     Layer {
-        id,
-        system: ID,
-        kind: LayerKind::Mesh,
         reading: name.clone(),
-        name,
-        place: policy.place,
-        opens: policy.place,
-        component: None,
-        scope,
         asked_for: false,
-        attempts: policy.attempts,
-        wait: policy.wait,
-        wait_place: policy.wait_place,
-        jitter: Setting::default(Jitter::Full, RETRY_STATE),
-        retries: policy.conditions,
         retry_after: Setting::default(false, VIRTUAL_SERVICE),
-        methods: Methods::Any,
-        per_try: policy.per_try,
-        overall: None,
-        budget: None,
-        labels: Vec::new(),
         advice: advice(),
-        copies: false,
-        stream: false,
-        confidence: Confidence::High,
+        ..envoy_based::layer(Identity { system: ID, kind: LayerKind::Mesh, id, name, opens }, scope, policy)
     }
 }
 

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::{BACKOFF, RETRY, ROUTES, SERVICES, layer};
-use crate::model::{Advice, Attempts, Conditions, HostRef, Jitter, Layer, Methods, Mode, ModeSet, Pick, Setting, Wait};
+use crate::model::{
+    Advice, Attempts, Conditions, HostRef, Inert, Jitter, Layer, Methods, Mode, ModeSet, Pick, Setting, Wait,
+};
 use crate::source::Span;
 use crate::syntax::{Entry, Node};
 use crate::systems::ingresses::annotation;
@@ -12,17 +14,34 @@ use crate::systems::{duration, settings};
 
 /// The layer that the annotations of an object make; `None` where none is about retries, or where Linkerd drops them
 /// because one cannot be read.
-pub(super) fn layer_of(object: &Object<'_>) -> Option<Layer> {
+pub(super) fn layer_of(object: &Object<'_>, inert: &mut Vec<Inert>) -> Option<Layer> {
     let get = |key: &str| annotation(object, &format!("retry.linkerd.io/{key}"));
     let (http, grpc, limit, timeout) = (get("http"), get("grpc"), get("limit"), get("timeout"));
-    let first = [http, grpc, limit, timeout].into_iter().flatten().min_by_key(|e| e.key_span)?;
+    let first = [http, grpc, limit, timeout].into_iter().flatten().min_by_key(|e| e.key_span);
     let to = targets(object);
-    let conditions = conditions(http, grpc, timeout)?;
-    if to.is_empty() {
-        return None;
+    if first.is_some() || object.version.starts_with("policy.linkerd.io/") {
+        inert.extend(unread_blocks(object));
     }
+    let first = first.filter(|_| !to.is_empty())?;
     let (kind, prefix) = if object.kind == "Service" { ("Service", SERVICES) } else { (object.kind, ROUTES) };
     let name = format!("Linkerd annotations on {kind} {}", object.name);
+    if object.kind == "Service" && object.spec(&["clusterIP"]).and_then(Node::as_str) == Some("None") {
+        let why = "the Service is headless, and Linkerd has no such settings for the pods behind it";
+        inert.push(Inert::new(first.key_span, settings::quote(first), why).of(&name));
+        return None;
+    }
+    let conditions = match conditions(http, grpc, timeout) {
+        Ok(conditions) => conditions,
+        Err(dropped) => {
+            inert.push(dropped.of(&name));
+            return None;
+        }
+    };
+    if let Some(zero) = limit.filter(|e| e.value.as_int() == Some(0)) {
+        let why = "Linkerd reads 0 as if nothing was written, which stands for 1 retry";
+        let found = Inert::new(zero.key_span, settings::quote(zero), why).of(&name);
+        inert.push(found.instead("For no retries, take the `retry.linkerd.io` annotations out"));
+    }
     let (attempts, place, reading) = count(&name, limit, first.key_span);
     let id = format!("{prefix}{}:{}", kind.to_lowercase(), object.qualified());
     Some(Layer {
@@ -73,7 +92,26 @@ fn count(name: &str, limit: Option<&Entry>, opens: Span) -> (Setting<Attempts>, 
     (attempts, entry.value.span, format!("`retry.linkerd.io/limit: {text}` on {name}"))
 }
 
-fn conditions(http: Option<&Entry>, grpc: Option<&Entry>, timeout: Option<&Entry>) -> Option<Conditions> {
+/// `retry` of a route's rules, which other implementations of the Gateway API read.
+fn unread_blocks(object: &Object<'_>) -> Vec<Inert> {
+    let rules = object.spec(&["rules"]).map_or(&[][..], Node::items).iter();
+    let blocks = rules.filter_map(|rule| rule.entry("retry")).filter(|e| !e.value.is_null());
+    blocks
+        .map(|e| {
+            let found = Inert::new(e.key_span, "`retry`", "Linkerd does not read it");
+            found.of(&format!("{} {}", object.kind, object.name)).instead("Set the `retry.linkerd.io` annotations")
+        })
+        .collect()
+}
+
+/// A list that Linkerd cannot read: it then drops all the settings.
+fn dropped(entry: &Entry, span: Span, what: &str) -> Box<Inert> {
+    let why = format!("{what}, and Linkerd then drops all `retry.linkerd.io` annotations of the object");
+    let found = Inert::new(span, settings::quote(entry), why);
+    Box::new(found.instead("Write the conditions with a comma and no blank between two"))
+}
+
+fn conditions(http: Option<&Entry>, grpc: Option<&Entry>, timeout: Option<&Entry>) -> Result<Conditions, Box<Inert>> {
     let mut out = Conditions::default();
     let mut add = |modes: ModeSet, span: Span, text: String| {
         out.yes = out.yes.union(modes);
@@ -85,16 +123,19 @@ fn conditions(http: Option<&Entry>, grpc: Option<&Entry>, timeout: Option<&Entry
         let Some(entry) = entry else { continue };
         // A blank in the list, or an unknown word, and the whole of it is dropped.
         if entry.value.as_str().is_some_and(|text| text.contains(char::is_whitespace)) {
-            return None;
+            return Err(dropped(entry, entry.value.span, "the list has a blank in it"));
         }
         for (word, span) in settings::list(&entry.value) {
-            add(read(word)?, span, format!("`{word}`"));
+            let Some(modes) = read(word) else {
+                return Err(dropped(entry, span, &format!("`{}` is no condition of Linkerd's", settings::shown(word))));
+            };
+            add(modes, span, format!("`{word}`"));
         }
     }
     if let Some(timeout) = timeout {
         add([Mode::Timeout].into_iter().collect(), timeout.key_span, "`retry.linkerd.io/timeout`".to_string());
     }
-    Some(out)
+    Ok(out)
 }
 
 fn statuses(word: &str) -> Option<ModeSet> {

@@ -3,12 +3,13 @@
 mod annotations;
 mod profile;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::facts::Facts;
 use crate::model::{
-    Advice, Attempts, Callers, Conditions, Confidence, HostRef, Jitter, Layer, LayerKind, Methods, Scope, Setting, Wait,
+    Advice, Attempts, Callers, Conditions, Confidence, HostRef, Inert, Jitter, Layer, LayerKind, Methods, Scope,
+    Setting, Wait,
 };
 use crate::source::Span;
 use crate::systems::objects;
@@ -66,7 +67,7 @@ impl System for Linkerd {
                         facts.layers.extend(profile::layers(&object));
                     }
                     "Service" | "HTTPRoute" | "GRPCRoute" | "EgressNetwork" => {
-                        facts.layers.extend(annotations::layer_of(&object));
+                        facts.layers.extend(annotations::layer_of(&object, &mut facts.inert));
                     }
                     _ => {}
                 }
@@ -76,15 +77,32 @@ impl System for Linkerd {
 
     /// A ServiceProfile makes the proxies ignore the annotations; those of a route hide those of its Service.
     fn join(&self, facts: &mut Facts) {
-        let hosts = |prefix: &str| -> BTreeSet<String> {
+        let hosts = |prefix: &str| -> BTreeMap<String, Span> {
             let mine = facts.layers.iter().filter(|l| l.system == ID && l.id.starts_with(prefix));
-            mine.flat_map(targets).map(short).collect()
+            mine.flat_map(|l| targets(l).iter().map(|host| (short(host), l.opens))).collect()
         };
         let (profiles, routes) = (hosts(PROFILES), hosts(ROUTES));
+        let inert = &mut facts.inert;
         facts.layers.retain(|layer| {
-            let hidden = |by: &BTreeSet<String>| targets(layer).iter().any(|host| by.contains(&short(host)));
-            let annotated = layer.id.starts_with(ROUTES) || layer.id.starts_with(SERVICES);
-            layer.system != ID || !(annotated && hidden(&profiles) || layer.id.starts_with(SERVICES) && hidden(&routes))
+            if layer.system != ID {
+                return true;
+            }
+            let hider =
+                |by: &BTreeMap<String, Span>| targets(layer).iter().find_map(|host| by.get(&short(host)).copied());
+            let is_service = layer.id.starts_with(SERVICES);
+            let annotated = is_service || layer.id.starts_with(ROUTES);
+            let profile = hider(&profiles).filter(|_| annotated);
+            let hidden = profile.map(|span| {
+                (span, "the proxies look at the ServiceProfile of this host alone", "the route of the ServiceProfile")
+            });
+            let route = || {
+                hider(&routes).filter(|_| is_service).map(|span| {
+                    (span, "the annotations of a route to this host hide it", "the annotations of the route")
+                })
+            };
+            let Some((span, why, what)) = hidden.or_else(route) else { return true };
+            inert.push(Inert::new(layer.opens, "`retry.linkerd.io/*`", why).of(&layer.name).because(span, what));
+            false
         });
     }
 }

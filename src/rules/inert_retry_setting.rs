@@ -1,0 +1,36 @@
+#![doc = include_str!("../../rules/inert-retry-setting.md")]
+
+use super::{Finding, Rule, RuleMeta, Severity};
+use crate::model::{Inert, Model};
+
+static META: RuleMeta = RuleMeta {
+    id: "inert-retry-setting",
+    level: Severity::Warning,
+    summary: "a retry setting has no effect where it stands",
+    page: include_str!("../../rules/inert-retry-setting.md"),
+};
+
+/// The rule.
+pub(super) struct InertRetrySetting;
+
+impl Rule for InertRetrySetting {
+    fn meta(&self) -> &'static RuleMeta {
+        &META
+    }
+
+    fn check(&self, model: &Model, findings: &mut Vec<Finding>) {
+        findings.extend(model.inert.iter().map(inert));
+    }
+}
+
+fn inert(setting: &Inert) -> Finding {
+    let message = format!("{} on {} has no effect: {}", setting.setting, setting.owner, setting.why);
+    let mut finding = Finding::new(&META, setting.place, "without effect here", message).confidence(setting.confidence);
+    if let Some(instead) = &setting.instead {
+        finding = finding.help(format!("{instead}."));
+    }
+    match &setting.because {
+        Some((span, text)) => finding.label(*span, text.clone()),
+        None => finding,
+    }
+}

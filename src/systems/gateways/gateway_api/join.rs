@@ -1,0 +1,281 @@
+//! Routes with the Gateways that serve them and the policies that are attached to either.
+
+use std::collections::BTreeMap;
+
+use super::implementations::Implementation;
+use super::{ID, TYPES};
+use crate::facts::{AttachedPolicyFact, Facts, GatewayFact, ObjectRef, RouteFact, RouteRuleFact};
+use crate::model::{
+    Advice, Callers, Confidence, GatewayName, HostRef, Inert, Layer, LayerKind, Methods, Scope, Setting, Unresolved,
+};
+use crate::systems::envoy_based::{self, Identity, Policy};
+use crate::systems::mesh::istio;
+use crate::systems::settings;
+
+/// Makes routes and layers of all rules and policies.
+pub(super) fn join(facts: &mut Facts) {
+    let rules = std::mem::take(&mut facts.route_rules);
+    let attached = std::mem::take(&mut facts.attached);
+    let gateways = std::mem::take(&mut facts.gateways);
+    let join = Join::new(&gateways, &attached, facts);
+    let mut uses: Vec<Use<'_>> = attached.iter().map(|_| Use::default()).collect();
+    for rule in &rules {
+        join.rule(rule, &mut uses, facts);
+    }
+    for (policy, using) in attached.iter().zip(uses) {
+        if let (true, Some(rule), Some(layer)) =
+            (using.rules.is_empty(), rules.iter().find(|rule| is_attached(policy, rule)), &policy.layer)
+        {
+            // Every route that it is for has something nearer.
+            let why = "every route that it is attached to has retries of its own, or a policy that is nearer to it";
+            let found = Inert::new(layer.opens, "the retry policy", why).of(&layer.name);
+            facts.inert.push(found.because(rule.opens, "one of the routes"));
+            continue;
+        }
+        let layer = join.policy(policy, using, facts);
+        facts.layers.extend(layer);
+    }
+}
+
+/// The rules that have one attached policy.
+#[derive(Default)]
+struct Use<'r> {
+    rules: Vec<&'r RouteRuleFact>,
+    callers: Callers,
+}
+
+struct Join<'a> {
+    gateways: &'a [GatewayFact],
+    attached: &'a [AttachedPolicyFact],
+    /// The implementation behind each class.
+    classes: BTreeMap<&'a str, Implementation>,
+    /// Where nothing tells.
+    otherwise: Implementation,
+    istio: bool,
+}
+
+impl<'a> Join<'a> {
+    fn new(gateways: &'a [GatewayFact], attached: &'a [AttachedPolicyFact], facts: &Facts) -> Self {
+        let classes = gateways.iter().filter(|g| g.is_class);
+        let classes = classes.map(|g| (g.name.as_str(), Implementation::of(&g.of))).collect();
+        // An implementation's own policies tell that it is there.
+        let has = |system: &str| attached.iter().any(|p| p.system == system);
+        let otherwise = match Implementation::only(gateways) {
+            Implementation::Unknown if has("envoy-gateway") && !has("kgateway") => Implementation::EnvoyGateway,
+            Implementation::Unknown if has("kgateway") && !has("envoy-gateway") => Implementation::Kgateway,
+            only => only,
+        };
+        let istio = facts.layers.iter().any(|l| l.system == "istio");
+        Self { gateways, attached, classes, otherwise, istio }
+    }
+
+    /// Who serves a route: the class of its Gateway tells.
+    fn implementation(&self, rule: &RouteRuleFact) -> Implementation {
+        let parents = || rule.parents.iter().filter(|p| is_gateway(p));
+        if parents().next().is_none() {
+            return if self.istio { Implementation::Istio } else { Implementation::Unknown };
+        }
+        let class = |parent: &ObjectRef| {
+            let named = self.gateways.iter().filter(|g| !g.is_class && g.name == parent.name);
+            let near = named.filter(|g| g.namespace == parent.namespace || g.namespace.is_none());
+            near.map(|g| g.of.as_str()).next()
+        };
+        let Some(class) = parents().find_map(class) else { return self.otherwise };
+        self.classes.get(class).copied().unwrap_or_else(|| Implementation::of(class))
+    }
+
+    fn rule<'r>(&self, rule: &'r RouteRuleFact, uses: &mut [Use<'r>], facts: &mut Facts) {
+        let implementation = self.implementation(rule);
+        let callers = callers(rule);
+        for from in &callers.gateways {
+            let grpc = rule.route.kind == "GRPCRoute";
+            facts.routes.push(RouteFact { from: from.clone(), to: rule.to.clone(), grpc, span: rule.opens });
+        }
+        let attached = self.attached_to(rule);
+        if let Some(block) = &rule.retry {
+            let mut inert = Vec::new();
+            let policy = implementation.read(block, rule, &mut inert);
+            facts.inert.extend(inert.into_iter().map(|i| i.of(&rule.title)));
+            if let Some(policy) = policy {
+                facts.layers.push(self.layer(rule, implementation, policy, callers));
+                return;
+            }
+        }
+        if let Some(using) = attached.and_then(|at| uses.get_mut(at)) {
+            using.rules.push(rule);
+            using.callers.mesh |= callers.mesh;
+            let new = callers.gateways.into_iter().filter(|g| !using.callers.gateways.contains(g)).collect::<Vec<_>>();
+            using.callers.gateways.extend(new);
+        } else if implementation == Implementation::Istio {
+            facts.layers.push(self.default_of_istio(rule, callers));
+        }
+    }
+
+    /// The policy with a layer that counts for a rule: the nearest.
+    fn attached_to(&self, rule: &RouteRuleFact) -> Option<usize> {
+        let with_layer = self.attached.iter().enumerate().filter(|(_, p)| p.layer.is_some());
+        let ranked = with_layer
+            .filter_map(|(at, p)| Some((p.targets.iter().filter_map(|target| rank(target, rule)).min()?, at)));
+        ranked.min().map(|(_, at)| at)
+    }
+
+    fn layer(&self, rule: &RouteRuleFact, by: Implementation, policy: Policy, callers: Callers) -> Layer {
+        let Callers { gateways, mesh } = callers;
+        let kind = if mesh { LayerKind::Mesh } else { LayerKind::Gateway };
+        let system = if mesh && by == Implementation::Istio { "istio" } else { ID };
+        let (id, opens) = (format!("{ID}:{}", rule.id).into(), rule.retry.as_ref().map_or(rule.opens, |b| b.opens));
+        let scope = Scope::Hops { from: Callers { gateways, mesh }, to: rule.to.clone(), fallback: false };
+        let overall = match &rule.overall {
+            Some(limit) => limit.clone(),
+            None => by.overall(),
+        };
+        let known = by != Implementation::Unknown;
+        let layer = envoy_based::layer(Identity { system, kind, id, name: rule.title.clone(), opens }, scope, policy);
+        Layer {
+            jitter: if known { layer.jitter } else { Setting::unknown("the implementation decides", None) },
+            retry_after: Setting::default(false, TYPES),
+            methods: rule.methods.clone().map_or(Methods::Any, Methods::Only),
+            overall,
+            budget: self.budget(&rule.to),
+            advice: advice(),
+            confidence: if known { Confidence::High } else { Confidence::Medium },
+            ..layer
+        }
+    }
+
+    fn default_of_istio(&self, rule: &RouteRuleFact, callers: Callers) -> Layer {
+        let policy = istio::default_policy(rule.opens, rule.before_1_24);
+        let layer = self.layer(rule, Implementation::Istio, policy, callers);
+        let reading = format!("{}, which sets no `retry`", layer.name);
+        Layer { system: "istio", asked_for: false, reading, ..layer }
+    }
+
+    /// The budget of the Services that a route leads to.
+    fn budget(&self, to: &[HostRef]) -> Option<crate::model::Budget> {
+        let is = |target: &ObjectRef, host: &HostRef| {
+            target.kind == "Service" && target.name == host.name && target.namespace == host.namespace
+        };
+        let limits = |p: &&AttachedPolicyFact| p.targets.iter().any(|t| to.iter().any(|host| is(t, host)));
+        self.attached.iter().filter(|p| p.system == ID).find(limits).and_then(|p| p.budget.clone())
+    }
+
+    /// The layer of an attached policy, on the hops of the rules that have it.
+    fn policy(&self, policy: &AttachedPolicyFact, using: Use<'_>, facts: &mut Facts) -> Option<Layer> {
+        let layer = (**policy.layer.as_ref()?).clone();
+        let mut callers = using.callers;
+        let to = settings::distinct(using.rules.iter().flat_map(|rule| rule.to.clone()));
+        if using.rules.is_empty() {
+            let gateway = policy.targets.iter().find(|t| is_gateway(t));
+            let name = gateway.map_or_else(|| "the gateway of its route".to_string(), |g| g.name.clone());
+            callers.gateways.push(GatewayName::Named(name));
+            facts.unresolved.push(Unresolved {
+                span: policy.targets.first().map_or(layer.opens, |t| t.span),
+                what: format!("upstream of {}", layer.name),
+                reason: "no route that it is attached to is in these files".to_string(),
+            });
+        }
+        // Of rules with different limits the shortest cuts tries off.
+        let of_rules = || {
+            let limits =
+                using.rules.iter().map(|rule| rule.overall.clone().unwrap_or(Some(envoy_based::default_overall())));
+            limits.flatten().min_by_key(|l| l.value().copied().unwrap_or(std::time::Duration::MAX))
+        };
+        let overall = match &policy.overall {
+            Some(limit) => limit.clone(),
+            None if using.rules.is_empty() => Some(envoy_based::default_overall()),
+            None => of_rules(),
+        };
+        let methods: Option<Vec<Vec<String>>> = using.rules.iter().map(|rule| rule.methods.clone()).collect();
+        let methods = match methods.filter(|m| !m.is_empty()) {
+            Some(named) => {
+                let mut methods = named.concat();
+                methods.sort();
+                methods.dedup();
+                Methods::Only(methods)
+            }
+            None => Methods::Any,
+        };
+        let per_try = effective(&layer, overall.as_ref(), facts);
+        Some(Layer {
+            scope: Scope::Hops { from: callers, to, fallback: false },
+            per_try,
+            overall,
+            methods,
+            budget: policy.budget.clone(),
+            ..layer
+        })
+    }
+}
+
+fn is_attached(policy: &AttachedPolicyFact, rule: &RouteRuleFact) -> bool {
+    policy.targets.iter().any(|target| rank(target, rule).is_some())
+}
+
+/// How near to a rule the target of a policy is: the rule itself, its route, the listener, the Gateway.
+fn rank(target: &ObjectRef, rule: &RouteRuleFact) -> Option<u8> {
+    let is = |target: &ObjectRef, object: &ObjectRef| {
+        (&target.kind, &target.name) == (&object.kind, &object.name)
+            && (target.namespace == object.namespace || target.namespace.is_none() || object.namespace.is_none())
+    };
+    if rule.filters.iter().any(|filter| is(target, filter)) {
+        return Some(0);
+    }
+    if is(target, &rule.route) {
+        return match (&target.section, &rule.route.section) {
+            (None, _) => Some(2),
+            (Some(a), Some(b)) => (a == b).then_some(1),
+            // Rules without names are not told apart.
+            (Some(_), None) => None,
+        };
+    }
+    let parent = rule.parents.iter().find(|p| is_gateway(p) && is(target, p))?;
+    match (&target.section, &parent.section) {
+        (None, _) => Some(4),
+        (Some(a), Some(b)) => (a == b).then_some(3),
+        (Some(_), None) => Some(3),
+    }
+}
+
+/// A limit on one try that is not shorter than the limit on all of them does nothing.
+fn effective(
+    layer: &Layer,
+    overall: Option<&Setting<std::time::Duration>>,
+    facts: &mut Facts,
+) -> Option<Setting<std::time::Duration>> {
+    let per_try = layer.per_try.clone()?;
+    match (&per_try, overall.and_then(|o| Some((o.value()?, o.span())))) {
+        (Setting::Written { value, span }, Some((all, place))) if value >= all => {
+            let shown = envoy_based::shown;
+            let why = format!("the limit of {} on all tries together ends the request first", shown(*all));
+            let found = Inert::new(*span, format!("the limit of {} on one try", shown(*value)), why).of(&layer.name);
+            facts.inert.push(match place {
+                Some(place) => found.because(place, format!("{} for all tries together", shown(*all))),
+                None => found,
+            });
+            None
+        }
+        _ => Some(per_try),
+    }
+}
+
+fn is_gateway(parent: &ObjectRef) -> bool {
+    parent.kind == "Gateway"
+}
+
+/// Gateways by their names; a Service as a parent means everybody in the mesh who calls it.
+fn callers(rule: &RouteRuleFact) -> Callers {
+    let gateways = rule.parents.iter().filter(|p| is_gateway(p)).map(|p| GatewayName::Named(p.name.clone()));
+    Callers { gateways: gateways.collect(), mesh: rule.parents.iter().any(|p| p.kind == "Service") }
+}
+
+fn advice() -> Advice {
+    let some = |s: &str| Some(s.to_string());
+    Advice {
+        fewer: some("set a smaller `attempts`, or take the `retry` out"),
+        statuses: some("list in `codes` only what can pass, such as 502, 503 and 504"),
+        retry_after: some(
+            "there is no setting for it, so take 429 and 503 out of `codes` and leave them to the caller",
+        ),
+        ..Advice::default()
+    }
+}

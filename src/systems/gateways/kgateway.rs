@@ -1,0 +1,110 @@
+//! kgateway: TrafficPolicy, attached to Gateways and routes of the Gateway API.
+
+use super::gateway_api;
+use crate::facts::{AttachedPolicyFact, Facts};
+use crate::model::{Advice, Attempts, Inert, Layer, LayerKind, Scope, Setting};
+use crate::systems::envoy_based::{self, Count, Identity, Policy, go};
+use crate::systems::objects::{self, Object};
+use crate::systems::retry_on::{self, Around};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings};
+
+/// kgateway.
+pub struct Kgateway;
+
+const ID: &str = "kgateway";
+const RETRIES: &str = "kgateway-dev/kgateway api/v1alpha1/kgateway/retries.go";
+const BREAKERS: &str = "kgateway-dev/kgateway api/v1alpha1/kgateway/backend_config_policy_types.go";
+
+static META: SystemMeta = SystemMeta {
+    id: ID,
+    name: "kgateway",
+    reads: "TrafficPolicy of Gateways and HTTPRoutes: retry, timeouts",
+    marks: &["gateway.kgateway.dev/"],
+    defaults: &[
+        DefaultFigure { what: "spec.retry absent", value: "1 attempt", source: RETRIES },
+        DefaultFigure { what: "retry.attempts absent", value: "2 attempts (1 retry)", source: RETRIES },
+        DefaultFigure {
+            what: "retry.backoffBaseInterval absent",
+            value: "25 ms, doubling, at most 250 ms",
+            source: RETRIES,
+        },
+        DefaultFigure {
+            what: "the cap of retry.backoffBaseInterval",
+            value: "10 times the interval",
+            source: envoy_based::ROUTE_PROTO,
+        },
+        DefaultFigure { what: "jitter", value: "full, always", source: envoy_based::BACKOFF },
+        DefaultFigure {
+            what: "timeouts.request absent",
+            value: "timeouts.request of the route, else 15 s over all tries and waits",
+            source: envoy_based::ROUTE_PROTO,
+        },
+        DefaultFigure { what: "Retry-After", value: "ignored; there is no such setting", source: RETRIES },
+        DefaultFigure {
+            what: "circuitBreakers.maxRetries absent",
+            value: "3 retries at a time, which does not lower what one request causes",
+            source: BREAKERS,
+        },
+    ],
+};
+
+impl System for Kgateway {
+    fn meta(&self) -> &'static SystemMeta {
+        &META
+    }
+
+    fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
+        for (_, root) in unit.documents() {
+            for object in objects::of(root) {
+                if object.kind == "TrafficPolicy" && object.version.starts_with("gateway.kgateway.dev/") {
+                    let policy = policy(&object, &mut facts.inert);
+                    facts.attached.extend(policy);
+                }
+            }
+        }
+    }
+}
+
+fn policy(object: &Object<'_>, inert: &mut Vec<Inert>) -> Option<AttachedPolicyFact> {
+    let key = object.spec(&[])?.entry("retry").filter(|e| !e.value.is_null())?;
+    let name = format!("kgateway TrafficPolicy {}", object.name);
+    let mut found = Vec::new();
+    let per_try = key.value.get("perTryTimeout").and_then(|n| settings::limit(n, go));
+    let mut words = envoy_based::words(key.value.get("retryOn"));
+    let codes = envoy_based::codes(key.value.get("statusCodes"));
+    // The word for the statuses is added by itself.
+    if let Some((_, span)) = codes.first() {
+        words.push(("retriable-status-codes", *span));
+    }
+    let around = Around { timeouts: per_try.is_some(), headers: false, numbers: false };
+    let on = retry_on::read(&words, &codes, around);
+    let count = Count::of(key.value.entry("attempts"), key, Setting::default(Attempts::Count(2), RETRIES));
+    let mut policy = Policy::new(count, key, key.value.entry("retryOn"), on, &mut found);
+    if let Some(base) = key.value.entry("backoffBaseInterval") {
+        policy.wait = envoy_based::wait(base, Some(&base.value), None, go);
+    }
+    policy.per_try = per_try;
+    inert.extend(found.into_iter().map(|i| i.of(&name)));
+    let id = format!("{ID}:policy:{}", object.qualified()).into();
+    let identity = Identity { system: ID, kind: LayerKind::Gateway, id, name, opens: key.key_span };
+    let layer = Layer { advice: advice(), ..envoy_based::layer(identity, Scope::Code, policy) };
+    Some(AttachedPolicyFact {
+        system: ID,
+        targets: gateway_api::targets(object),
+        layer: Some(Box::new(layer)),
+        overall: object.spec(&["timeouts", "request"]).map(|n| settings::limit(n, go)),
+        budget: None,
+    })
+}
+
+fn advice() -> Advice {
+    let some = |s: &str| Some(s.to_string());
+    Advice {
+        fewer: some("set `attempts: 0`, or take the `retry` out"),
+        statuses: some("list in `retryOn` and `statusCodes` only what can pass, such as `connect-failure` and 503"),
+        retry_after: some(
+            "there is no setting for it, so take 429 and 503 out of `statusCodes` and leave them to the caller",
+        ),
+        ..Advice::default()
+    }
+}

@@ -4,14 +4,16 @@
 //! To add one: its file here, and its line in [`all`].
 
 mod backon;
-mod policy;
+mod delays;
+pub(crate) mod policy;
 mod reqwest_retry;
+pub(crate) mod retried;
 
 use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::Arc;
 
-pub(crate) use policy::Policy;
+pub(crate) use policy::{Plan, Policy};
 
 use super::eval::episode::Counted;
 use super::eval::iter::Iter;
@@ -107,6 +109,11 @@ pub(crate) trait Native<'a>: Debug {
         None
     }
 
+    /// A copy of it that shares nothing that changes; `None` where nothing of it changes.
+    fn copied(&self) -> Option<Rc<dyn Native<'a> + 'a>> {
+        None
+    }
+
     /// What a `for` over it runs over.
     fn iterate(self: Rc<Self>) -> Option<Iter<'a>> {
         None
@@ -117,8 +124,21 @@ pub(crate) trait Native<'a>: Debug {
         None
     }
 
+    /// What it comes to when it is called as a function.
+    fn called(&self, _args: &[Value<'a>]) -> Option<Value<'a>> {
+        None
+    }
+
+    /// A field of it is set.
+    fn set(&self, _field: &str, _value: &Value<'a>, _place: Span) {}
+
     /// The policy that it is.
     fn policy(&self) -> Option<Rc<Policy>> {
+        None
+    }
+
+    /// What it has been told so far, where it is a strategy.
+    fn plan(&self) -> Option<Plan> {
         None
     }
 
@@ -150,6 +170,11 @@ pub(crate) trait RetryCrate: Sync {
         at: At,
     ) -> Option<Eval<'a>>;
 
+    /// A method that a trait of it gives to other types.
+    fn extension<'a>(&self, _value: &Value<'a>, _name: &str, _args: &[Value<'a>]) -> Option<Value<'a>> {
+        None
+    }
+
     /// A constant, unit struct or unit variant of it.
     fn constant<'a>(&self, _path: &[&str]) -> Option<Value<'a>> {
         None
@@ -179,25 +204,45 @@ pub fn metas() -> impl Iterator<Item = &'static SystemMeta> {
 
 /// A function of one of the crates.
 pub(crate) fn function<'a>(machine: &mut Machine<'a, '_>, path: &Path, args: &[Value<'a>], at: At) -> Option<Eval<'a>> {
-    let path: Vec<&str> = path.segments.iter().map(|s| &**s).collect();
-    all().iter().find_map(|c| c.function(machine, &path, args, at))
+    ways(machine, path).iter().find_map(|path| {
+        let path: Vec<&str> = path.iter().map(|s| &**s).collect();
+        all().iter().find_map(|c| c.function(machine, &path, args, at))
+    })
 }
 
 /// A constant of one of the crates.
-pub(crate) fn constant<'a>(path: &Path) -> Option<Value<'a>> {
-    let path: Vec<&str> = path.segments.iter().map(|s| &**s).collect();
-    all().iter().find_map(|c| c.constant(&path))
+pub(crate) fn constant<'a>(machine: &Machine<'a, '_>, path: &Path) -> Option<Value<'a>> {
+    ways(machine, path).iter().find_map(|path| {
+        let path: Vec<&str> = path.iter().map(|s| &**s).collect();
+        all().iter().find_map(|c| c.constant(&path))
+    })
 }
 
 /// A struct literal of one of the crates.
 pub(crate) fn struct_literal<'a>(
+    machine: &Machine<'a, '_>,
     path: &Path,
     fields: &[(Name, Value<'a>)],
     rest: Option<&Value<'a>>,
     span: Span,
 ) -> Option<Value<'a>> {
-    let path: Vec<&str> = path.segments.iter().map(|s| &**s).collect();
-    all().iter().find_map(|c| c.struct_literal(&path, fields, rest, span))
+    ways(machine, path).iter().find_map(|path| {
+        let path: Vec<&str> = path.iter().map(|s| &**s).collect();
+        all().iter().find_map(|c| c.struct_literal(&path, fields, rest, span))
+    })
+}
+
+/// What a path of another crate may be written out as: as it is, with the crate's own name where Cargo.toml gives it
+/// another one; or, if no `use` names it, as something that a glob brings in.
+fn ways(machine: &Machine<'_, '_>, path: &Path) -> Vec<Vec<Name>> {
+    let index = machine.shared.index;
+    let scope = machine.context().scope;
+    let mut ways = vec![index.true_name(scope, &path.segments)];
+    if let [_] | [_, _] = path.segments.as_slice() {
+        let joined = |glob: &Path| index.true_name(scope, &[&*glob.segments, &*path.segments].concat());
+        ways.extend(index.outside_globs(scope).map(joined));
+    }
+    ways
 }
 
 /// A method of a value of one of the crates, or `.retry(policy)` on something that can be called.
@@ -209,13 +254,15 @@ pub(crate) fn method<'a>(
     at: At,
 ) -> Option<Eval<'a>> {
     if let Kind::Native(native) = &value.kind {
-        return Some(match native.clone().method(machine, name, args, at) {
-            Some(result) => result,
-            None => Ok(value.clone()),
-        });
+        return match native.clone().method(machine, name, args, at) {
+            // What can be iterated has the methods of iterators too.
+            None if native.clone().iterate().is_some() => None,
+            None => Some(Ok(value.clone())),
+            result => result,
+        };
     }
     if let ("retry", [Value { kind: Kind::Native(policy), .. }]) = (name, args) {
         return policy.clone().retry(value, at).map(Ok);
     }
-    None
+    all().iter().find_map(|c| c.extension(value, name, args)).map(Ok)
 }

@@ -4,9 +4,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::policy::{self, Count};
+use super::policy::{self, Count, Plan};
+use super::retried::About;
 use super::{At, ClientRetry, Described, Native, Policy, RetryCrate};
-use crate::model::{Advice, Attempts, Jitter, LayerKind, Setting, Wait};
+use crate::model::{Jitter, LayerKind, Setting};
 use crate::rust::eval::machine::{Eval, Exit, Hint, Machine};
 use crate::rust::eval::value::{ClientLayer, Kind, Response, Value};
 use crate::rust::ir::Name;
@@ -35,12 +36,9 @@ static META: SystemMeta = SystemMeta {
 /// The crate.
 pub(crate) struct ReqwestRetry;
 
+/// Whether a path leads into one of the two crates.
 fn ours(path: &[&str]) -> bool {
-    match path {
-        [_, _] => true,
-        [first, ..] => matches!(*first, "reqwest_retry" | "retry_policies"),
-        [] => false,
-    }
+    matches!(path, ["reqwest_retry" | "retry_policies", ..])
 }
 
 impl RetryCrate for ReqwestRetry {
@@ -55,17 +53,18 @@ impl RetryCrate for ReqwestRetry {
         args: &[Value<'a>],
         at: At,
     ) -> Option<Eval<'a>> {
+        if !ours(path) {
+            return None;
+        }
         match (path, args) {
-            ([.., "ExponentialBackoff", "builder"], []) | ([.., "ExponentialBackoffBuilder", "default"], [])
-                if ours(path) && !path.contains(&"backoff") =>
-            {
-                Some(Ok(Value::new(Kind::Native(Rc::new(Backoff::new(at.span))))))
+            ([.., "ExponentialBackoff", "builder"], []) | ([.., "ExponentialBackoffBuilder", "default"], []) => {
+                Some(Ok(Value::new(Kind::Native(Rc::new(Backoff(plan(at.span)))))))
             }
             ([.., "RetryTransientMiddleware", "new_with_policy"], [policy]) => {
-                Some(Ok(middleware(policy, Strategy::Default, at)))
+                Some(Ok(middleware(machine, policy, Strategy::Default, at)))
             }
             ([.., "RetryTransientMiddleware", "new_with_policy_and_strategy"], [policy, strategy]) => {
-                Some(Ok(middleware(policy, Strategy::of(strategy), at)))
+                Some(Ok(middleware(machine, policy, Strategy::of(strategy), at)))
             }
             ([.., "default_on_request_success"], [response]) => {
                 let judged = default_of_response(machine, response);
@@ -80,6 +79,7 @@ impl RetryCrate for ReqwestRetry {
     fn constant<'a>(&self, path: &[&str]) -> Option<Value<'a>> {
         let named = |name: &str| Some(variant(name));
         match path {
+            _ if !ours(path) => None,
             [.., "Jitter", name @ ("None" | "Full" | "Bounded")] => named(&format!("Jitter::{name}")),
             [.., "Retryable", name @ ("Transient" | "Fatal")] => named(name),
             _ => None,
@@ -94,15 +94,18 @@ impl RetryCrate for ReqwestRetry {
         span: Span,
     ) -> Option<Value<'a>> {
         let [.., "ExponentialBackoff"] = path else { return None };
+        if !ours(path) {
+            return None;
+        }
         let (_, retries) = fields.iter().find(|(n, _)| &**n == "max_n_retries")?;
         let inner = match retries.variant() {
             Some(("Some", Some(n))) => n.clone(),
             _ => retries.clone(),
         };
         let number = inner.as_int().ok_or_else(|| "is computed".to_owned());
-        let mut backoff = Backoff::new(span);
-        backoff.times = Some((Count { number, place: span, labels: Vec::new(), via: None }, "max_n_retries"));
-        Some(Value::new(Kind::Native(Rc::new(backoff))))
+        let call = "max_n_retries".to_owned();
+        let count = Count { number, call, with_first: false, place: span, labels: Vec::new(), via: None };
+        Some(Value::new(Kind::Native(Rc::new(Backoff(Plan { count: Some(count), ..plan(span) })))))
     }
 }
 
@@ -112,52 +115,20 @@ fn variant<'a>(name: &str) -> Value<'a> {
 
 /// `ExponentialBackoff`, while and after it is built.
 #[derive(Debug, Clone)]
-struct Backoff {
-    made: Span,
-    min: Setting<Duration>,
-    max: Setting<Option<Duration>>,
-    base: Setting<f64>,
-    jitter: Setting<Jitter>,
-    times: Option<(Count, &'static str)>,
-    total: Option<(f64, Span)>,
-}
+struct Backoff(Plan);
 
-impl Backoff {
-    fn new(made: Span) -> Self {
-        Self {
-            made,
-            min: Setting::default(Duration::from_secs(1), POLICY),
-            max: Setting::default(Some(Duration::from_secs(30 * 60)), POLICY),
-            base: Setting::default(2.0, POLICY),
-            jitter: Setting::default(Jitter::Full, POLICY),
-            times: None,
-            total: None,
-        }
-    }
-
-    fn wait(&self) -> Wait {
-        Wait::Exponential { base: self.min.clone(), factor: self.base.clone(), cap: self.max.clone() }
-    }
-
-    fn attempts(&self) -> Setting<Attempts> {
-        match (&self.times, self.total) {
-            (Some((count, _)), _) => policy::after_first(count),
-            (None, Some((limit, place))) => {
-                let mean = match self.jitter.value() {
-                    Some(Jitter::Full) => 0.5,
-                    Some(Jitter::Partial { low, high }) => (low + high) / 2.0,
-                    _ => 1.0,
-                };
-                policy::within(limit, &self.wait(), mean, place)
-            }
-            (None, None) => Setting::unknown("is set outside of the code read", Some(self.made)),
-        }
+fn plan(made: Span) -> Plan {
+    Plan {
+        cap: Setting::default(Some(Duration::from_secs(30 * 60)), POLICY),
+        jitter: Setting::default(Jitter::Full, POLICY),
+        otherwise: (Setting::unknown("is set outside of the code read", Some(made)), "a limit that is not known"),
+        ..Plan::doubling(made, "reqwest-retry `ExponentialBackoff`", Duration::from_secs(1), POLICY)
     }
 }
 
 impl<'a> Native<'a> for Backoff {
     fn identity(&self) -> u64 {
-        u64::from(self.made.start)
+        u64::from(self.0.made.start)
     }
 
     fn method(
@@ -168,62 +139,39 @@ impl<'a> Native<'a> for Backoff {
         at: At,
     ) -> Option<Eval<'a>> {
         let place = at.named();
-        let mut new = (*self).clone();
+        let mut plan = self.0.clone();
         match (name, args) {
             ("retry_bounds", [low, high]) => {
-                new.min = policy::duration(low, place);
-                new.max = policy::duration(high, place).map(Some);
+                plan.base = policy::duration(low, place);
+                plan.cap = policy::duration(high, place).map(Some);
             }
-            ("base", [base]) => {
-                new.base = match base.number() {
-                    Some(base) => Setting::written(base.mid, place),
-                    None => Setting::unknown("is computed", Some(place)),
-                };
-            }
+            ("base", [base]) => plan.factor = policy::number(base, place),
             ("jitter", [jitter]) => {
-                new.jitter = match jitter.variant().map(|(name, _)| name) {
+                plan.jitter = match jitter.variant().map(|(name, _)| name) {
                     Some("Jitter::None") => Setting::written(Jitter::None, place),
                     Some("Jitter::Bounded") => Setting::written(Jitter::Partial { low: 0.5, high: 1.0 }, place),
                     Some("Jitter::Full") => Setting::written(Jitter::Full, place),
                     _ => Setting::unknown("is computed", Some(place)),
                 };
             }
-            ("build_with_max_retries", [n]) => {
-                new.times =
-                    Some((policy::count(machine, n, place, "build_with_max_retries"), "build_with_max_retries"));
-            }
+            ("build_with_max_retries", [n]) => plan.count = Some(policy::retries(machine, n, place, name)),
             ("build_with_total_retry_duration_and_max_retries", [d, n]) => {
-                new.total = d.duration().map(|s| (s.mid, place));
-                let count = policy::count(machine, n, place, name);
-                new.times = Some((count, "build_with_total_retry_duration_and_max_retries"));
+                plan.total = Some(policy::duration(d, place));
+                plan.count = Some(policy::retries(machine, n, place, name));
             }
             (
                 "build_with_total_retry_duration"
                 | "build_with_total_retry_duration_and_limit_retries"
                 | "build_with_total_retry_duration_and_max_retries",
                 [d],
-            ) => new.total = d.duration().map(|s| (s.mid, place)),
+            ) => plan.total = Some(policy::duration(d, place)),
             _ => {}
         }
-        Some(Ok(Value::new(Kind::Native(Rc::new(new)))))
+        Some(Ok(Value::new(Kind::Native(Rc::new(Self(plan))))))
     }
 
     fn policy(&self) -> Option<Rc<Policy>> {
-        let reading = match &self.times {
-            Some((Count { number: Ok(n), .. }, call)) => format!("reqwest-retry `ExponentialBackoff`, `{call}({n})`"),
-            Some((_, call)) => format!("reqwest-retry `ExponentialBackoff`, `{call}(..)`"),
-            None => "reqwest-retry `ExponentialBackoff`, bounded by time".to_owned(),
-        };
-        let labels = self.times.as_ref().map(|(c, _)| c.labels.clone()).unwrap_or_default();
-        Some(Rc::new(Policy {
-            attempts: self.attempts(),
-            wait: self.wait(),
-            jitter: self.jitter.clone(),
-            made: self.made,
-            reading,
-            labels,
-            via: self.times.as_ref().and_then(|(c, _)| c.via),
-        }))
+        Some(Rc::new(self.0.policy()))
     }
 }
 
@@ -253,51 +201,29 @@ struct Middleware<'a> {
     opens: Span,
 }
 
-fn middleware<'a>(policy: &Value<'a>, strategy: Strategy<'a>, at: At) -> Value<'a> {
+static ABOUT: About = About {
+    system: "reqwest-retry",
+    kind: LayerKind::Client,
+    name: "reqwest-retry client",
+    picks: "the default strategy",
+    fewer: "give `build_with_max_retries` a smaller number, or leave the retry middleware out",
+    limit: "build the policy with `build_with_max_retries(3)`",
+    wait: "raise the lower bound in `retry_bounds(..)`",
+    grow: "",
+    cap: "lower the upper bound in `retry_bounds(..)`",
+    jitter: "drop `.jitter(Jitter::None)`: full jitter is the default",
+    statuses: "leave such statuses out in a `RetryableStrategy` of your own",
+    retry_after: "add reqwest-retry-after's `RetryAfterMiddleware` after the retry middleware",
+};
+
+fn middleware<'a>(machine: &Machine<'a, '_>, policy: &Value<'a>, strategy: Strategy<'a>, at: At) -> Value<'a> {
     let known = match &policy.kind {
         Kind::Native(native) => native.policy(),
         _ => None,
     };
-    let policy = known.unwrap_or_else(|| {
-        let why =
-            policy.as_unknown().map_or_else(|| "is made outside of the code read".to_owned(), |u| u.why.to_string());
-        Rc::new(Policy {
-            attempts: Setting::unknown(why.clone(), Some(at.span)),
-            wait: Wait::Unknown { why: why.clone() },
-            jitter: Setting::unknown(why, None),
-            made: at.span,
-            reading: "reqwest-retry with a policy that is not known".to_owned(),
-            labels: Vec::new(),
-            via: None,
-        })
-    });
-    let described = Described {
-        system: "reqwest-retry",
-        kind: LayerKind::Client,
-        opens: at.span,
-        place: policy.attempts.span().unwrap_or(at.span),
-        attempts: policy.attempts.clone(),
-        wait: policy.wait.clone(),
-        wait_place: Some(policy.made),
-        jitter: policy.jitter.clone(),
-        name: "reqwest-retry client",
-        reading: policy.reading.clone(),
-        labels: policy.labels.clone(),
-        via: policy.via,
-        advice: Advice {
-            fewer: Some("give `build_with_max_retries` a smaller number, or leave the retry middleware out".to_owned()),
-            limit: Some("build the policy with `build_with_max_retries(3)`".to_owned()),
-            wait: Some("raise the lower bound in `retry_bounds(..)`".to_owned()),
-            grow: None,
-            cap: Some("lower the upper bound in `retry_bounds(..)`".to_owned()),
-            jitter: Some("drop `.jitter(Jitter::None)`: full jitter is the default".to_owned()),
-            statuses: Some("leave such statuses out in a `RetryableStrategy` of your own".to_owned()),
-            retry_after: Some("add reqwest-retry-after's `RetryAfterMiddleware` after the retry middleware".to_owned()),
-        },
-        picks: "the default strategy",
-        undiscriminating: false,
-    };
-    Value::new(Kind::Native(Rc::new(Middleware { described: Arc::new(described), strategy, opens: at.span })))
+    let policy = known.unwrap_or_else(|| Rc::new(Policy::unknown(policy, at.span, "reqwest-retry")));
+    let described = Arc::new(ABOUT.described(machine, &policy, at.span, false));
+    Value::new(Kind::Native(Rc::new(Middleware { described, strategy, opens: at.span })))
 }
 
 impl<'a> Native<'a> for Middleware<'a> {

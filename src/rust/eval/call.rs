@@ -139,6 +139,7 @@ impl<'a> Machine<'a, '_> {
             }
             Kind::Variant(v) if v.fields.is_empty() => Ok(variant(v.ty, v.name.clone(), args)),
             Kind::Unknown(_) => Ok(self.pending("call", Some(function), &args, span)),
+            Kind::Native(native) if let Some(value) = native.called(&args) => Ok(value),
             _ => {
                 let refs: Vec<&Value<'a>> = args.iter().collect();
                 Ok(self.derived("call", Why::Call("call"), &refs))
@@ -340,6 +341,7 @@ impl<'a> Machine<'a, '_> {
             Future::Send { request, span } => self.send(request, *span),
             Future::Timeout { limit, inner } => self.run_timeout(limit, inner.clone(), span),
             Future::Ready(value) => Ok(value.clone()),
+            Future::Library(run) => (run.0)(self),
         }
     }
 
@@ -464,6 +466,11 @@ impl<'a> Machine<'a, '_> {
             return result;
         }
         if let Some(result) = self.http_function(path, &args, span) {
+            return result;
+        }
+        if let ([.., _, method], [value, ..]) = (path.segments.as_slice(), args.as_slice())
+            && let Some(result) = self.plain_http_method(value, method)
+        {
             return result;
         }
         self.run_callables(&args, span)?;

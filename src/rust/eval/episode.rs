@@ -70,6 +70,8 @@ struct Single<'a> {
     gap: Gap<'a>,
     /// What is called, with its arguments.
     identity: u64,
+    /// Whether a loop or the like ran before it in the same turn.
+    after_inner: bool,
 }
 
 /// One turn, or a whole run around all episodes.
@@ -92,6 +94,8 @@ pub(crate) struct Episode<'a> {
     hits: u64,
     hit_now: bool,
     gap: Gap<'a>,
+    /// What was slept before the first call.
+    before: Gap<'a>,
     gaps: Vec<Gap<'a>>,
     picks: Vec<Option<Pick>>,
     identity: Option<u64>,
@@ -136,6 +140,8 @@ pub(crate) struct Trace<'a> {
     pub(crate) depth: usize,
     pub(crate) hits: u64,
     pub(crate) counted: Counted,
+    /// What was slept before the first call.
+    before: Gap<'a>,
     pub(crate) gaps: Vec<Gap<'a>>,
     pub(crate) picks: Vec<Option<Pick>>,
     /// Whether the call was another one in each turn.
@@ -242,6 +248,7 @@ impl<'a> Machine<'a, '_> {
             hits: 0,
             hit_now: false,
             gap: Vec::new(),
+            before: Vec::new(),
             gaps: Vec::new(),
             picks: Vec::new(),
             identity: None,
@@ -324,6 +331,7 @@ impl<'a> Machine<'a, '_> {
             depth: self.episodes.len(),
             hits: episode.hits.saturating_add(episode.skipped),
             counted,
+            before: episode.before,
             gaps: episode.gaps,
             picks: episode.picks,
             changed: episode.changed,
@@ -368,6 +376,13 @@ impl<'a> Machine<'a, '_> {
             if let Some(trace) = self.traces.get_mut(*one) {
                 let extra = turn.singles.len() as u64;
                 trace.hits += extra;
+                for single in &turn.singles {
+                    if single.after_inner {
+                        trace.gaps.push(single.gap.clone());
+                    } else {
+                        trace.gaps.insert(0, std::mem::take(&mut trace.before));
+                    }
+                }
                 match &mut trace.counted {
                     Counted::Times(n) | Counted::Within { about: n, .. } => *n += extra,
                     Counted::Unbounded | Counted::Unknown { .. } => {}
@@ -383,6 +398,7 @@ impl<'a> Machine<'a, '_> {
                 depth,
                 hits: 2,
                 counted: Counted::Times(2),
+                before: Vec::new(),
                 gaps: vec![second.gap.clone()],
                 picks: vec![second.pick],
                 changed: false,
@@ -406,6 +422,8 @@ impl<'a> Machine<'a, '_> {
             if episode.hits > 1 {
                 episode.gaps.push(gap);
                 episode.picks.push(pick);
+            } else {
+                episode.before = gap;
             }
             match episode.identity {
                 Some(identity) => episode.changed |= identity != call.identity,
@@ -418,7 +436,8 @@ impl<'a> Machine<'a, '_> {
         };
         let gap = std::mem::take(&mut turn.gap);
         let way = self.frames.iter().map(|f| f.span).chain([call.span]).collect();
-        turn.singles.push(Single { way, pick, gap, identity: call.identity });
+        let after_inner = !turn.inner.is_empty();
+        turn.singles.push(Single { way, pick, gap, identity: call.identity, after_inner });
     }
 
     /// A sleep belongs to the innermost episode.

@@ -383,6 +383,9 @@ impl<'a> Machine<'a, '_> {
             Kind::Unknown(u) => {
                 if !u.succeeded && taint.has(Taint::FAILURE) && !self.discovering() {
                     let holds = self.decide(&value, span, Hint::plain())?;
+                    if !holds && self.gives_option() {
+                        return self.return_value(Value::none().tainted(taint));
+                    }
                     if !holds {
                         let error = self.derived("error", Why::Other("is an error"), &[&value]);
                         return self.return_value(Value::wrap("Err", error));
@@ -392,6 +395,13 @@ impl<'a> Machine<'a, '_> {
             }
             _ => Ok(value),
         }
+    }
+
+    /// Whether the function that runs gives back an `Option`, as far as it says what it gives back.
+    fn gives_option(&self) -> bool {
+        let Some(frame) = self.frames.last().filter(|f| !f.closure) else { return false };
+        let ret = self.shared.index.function(frame.function).function.ret.as_ref();
+        ret.and_then(|ty| ty.path.segments.last()).is_some_and(|n| &**n == "Option")
     }
 
     fn matches_macro(

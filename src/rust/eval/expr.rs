@@ -89,7 +89,7 @@ impl<'a> Machine<'a, '_> {
         {
             return Some(Value::none());
         }
-        super::std_names::constant(path).or_else(|| crate::rust::crates::constant(path))
+        super::std_names::constant(path).or_else(|| crate::rust::crates::constant(self, path))
     }
 
     /// The value of a constant, evaluated where it stands, once a run.
@@ -327,6 +327,9 @@ impl<'a> Machine<'a, '_> {
             }
             ExprKind::Field { base, name } => {
                 let base = self.eval(base, env)?;
+                if let Kind::Native(native) = &base.kind {
+                    native.set(name, &value, place.span);
+                }
                 if let Kind::Object(object) = &base.kind {
                     let mut fields = object.fields.borrow_mut();
                     match fields.iter_mut().find(|(n, _)| n == name) {
@@ -387,12 +390,6 @@ impl<'a> Machine<'a, '_> {
                 let variant = Variant { ty: Some(ty), name, fields: values };
                 Ok(Value::new(Kind::Variant(Rc::new(variant))).tainted(taint))
             }
-            Resolved::External(full) => {
-                match crate::rust::crates::struct_literal(&full, &values, rest.as_ref(), span) {
-                    Some(value) => Ok(value),
-                    None => Ok(plain_object(None, values, rest, taint)),
-                }
-            }
             Resolved::Type(ty) => {
                 let object = plain_object(Some(ty), values, rest, taint);
                 if self.purpose == Purpose::Capture(ty) {
@@ -401,7 +398,13 @@ impl<'a> Machine<'a, '_> {
                 }
                 Ok(object)
             }
-            _ => Ok(plain_object(None, values, rest, taint)),
+            outside => {
+                let full = if let Resolved::External(full) = &outside { full } else { path };
+                match crate::rust::crates::struct_literal(self, full, &values, rest.as_ref(), span) {
+                    Some(value) => Ok(value),
+                    None => Ok(plain_object(None, values, rest, taint)),
+                }
+            }
         }
     }
 
@@ -414,6 +417,7 @@ impl<'a> Machine<'a, '_> {
                 inner: Box::new(super::iter::Iter::Repeat(value)),
                 left: super::iter::UNKNOWN_END,
                 bound: len,
+                by: None,
             }
             .value(),
         })

@@ -96,6 +96,15 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
+    /// A method of an error or a status that takes nothing, as `Error::is_connect` is handed to something.
+    pub(crate) fn plain_http_method(&mut self, value: &Value<'a>, name: &str) -> Option<Eval<'a>> {
+        match &value.kind {
+            Kind::HttpError(error) => self.error_method(&error.clone(), value, name),
+            Kind::Status(status) => status_method(*status, name).map(|v| Ok(v.tainted(value.taint))),
+            _ => None,
+        }
+    }
+
     /// Methods of something not known that a name gives away as an HTTP response's.
     pub(crate) fn http_like_method(
         &mut self,

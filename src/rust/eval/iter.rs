@@ -2,9 +2,13 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use super::machine::{Eval, Machine};
-use super::value::{Kind, Spread, Taint, Value, Why};
+use super::value::{Kind, Taint, Value, Why};
+use crate::model::{Attempts, Setting};
+use crate::rust::crates::At;
+use crate::rust::crates::policy::{self, Count, Policy};
 use crate::source::Span;
 
 /// How many elements of something of unknown length are looked at.
@@ -26,14 +30,18 @@ pub(crate) enum Iter<'a> {
     Repeat(Value<'a>),
     /// `successors(first, f)`
     Successors { next: Option<Value<'a>>, f: Value<'a> },
-    /// Waits that a crate's strategy yields.
-    Waits { waits: Law<'a>, at: u32 },
+    /// The waits of a crate's policy, from the one with this number on.
+    Waits { policy: Rc<Policy>, at: u32 },
+    /// `Some(x)` of each, and `None` after the last.
+    Optional { inner: Box<Iter<'a>>, over: bool },
     /// `map`
     Map { inner: Box<Iter<'a>>, f: Value<'a>, span: Span },
-    /// `take`
-    Take { inner: Box<Iter<'a>>, left: i128 },
+    /// `take`, with the number as a crate counts it.
+    Take { inner: Box<Iter<'a>>, left: i128, by: Option<Rc<Count>> },
     /// `take` of a number that is not known.
-    OpenTake { inner: Box<Iter<'a>>, left: i128, bound: Value<'a> },
+    OpenTake { inner: Box<Iter<'a>>, left: i128, bound: Value<'a>, by: Option<Rc<Count>> },
+    /// Waits as long as those before come to no more than this.
+    Within { inner: Box<Iter<'a>>, limit: Setting<Duration>, spent: f64 },
     /// `chain`
     Chain { first: Box<Iter<'a>>, second: Box<Iter<'a>> },
     /// `enumerate`
@@ -44,16 +52,6 @@ pub(crate) enum Iter<'a> {
     Unknown { source: Value<'a>, at: u32 },
 }
 
-/// The wait before each try, by a crate's law.
-#[derive(Clone)]
-pub(crate) struct Law<'a>(pub(crate) Rc<dyn Fn(u32) -> Option<Spread> + 'a>);
-
-impl std::fmt::Debug for Law<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Law")
-    }
-}
-
 impl<'a> Iter<'a> {
     /// As a value.
     pub(crate) fn value(self) -> Value<'a> {
@@ -61,11 +59,19 @@ impl<'a> Iter<'a> {
     }
 
     /// What bounds the number of elements, where that is not known.
-    pub(crate) fn open_bound(&self) -> Option<&Value<'a>> {
+    pub(crate) fn open_bound(&self) -> Option<Value<'a>> {
         match self {
-            Self::OpenRange { bound, .. } | Self::OpenTake { bound, .. } => Some(bound),
-            Self::Unknown { source, .. } => Some(source),
-            Self::Map { inner, .. } | Self::Enumerate { inner, .. } | Self::Take { inner, .. } => inner.open_bound(),
+            Self::OpenRange { bound, .. } | Self::OpenTake { bound, .. } => Some(bound.clone()),
+            Self::Unknown { source, .. } => Some(source.clone()),
+            Self::Waits { policy, .. } => match &policy.attempts {
+                Setting::Unknown { why, .. } => Some(Value::unknown(0, Why::Told(Rc::from(why.as_str())))),
+                _ => None,
+            },
+            Self::Map { inner, .. }
+            | Self::Enumerate { inner, .. }
+            | Self::Take { inner, .. }
+            | Self::Optional { inner, .. }
+            | Self::Within { inner, .. } => inner.open_bound(),
             Self::Chain { first, second } => first.open_bound().or_else(|| second.open_bound()),
             Self::Zip { left, right } => left.open_bound().or_else(|| right.open_bound()),
             _ => None,
@@ -78,13 +84,18 @@ impl<'a> Iter<'a> {
             Self::Range { next, end } => Some((end - next).max(0)),
             Self::Items { items, at } => Some((items.len() - at.min(&items.len())) as i128),
             Self::Map { inner, .. } | Self::Enumerate { inner, .. } => inner.len(),
-            Self::Take { inner, left } => {
+            Self::Take { inner, left, .. } => {
                 if inner.is_endless() {
                     Some(*left)
                 } else {
                     inner.len().map(|n| n.min(*left))
                 }
             }
+            Self::Waits { policy, at } => match policy.attempts.value()? {
+                Attempts::Unbounded => None,
+                known => Some(i128::from(known.count()?.saturating_sub(1).saturating_sub(u64::from(*at)))),
+            },
+            Self::Optional { inner, over } => Some(inner.len()?.saturating_add(i128::from(!over))),
             Self::Chain { first, second } => Some(first.len()?.saturating_add(second.len()?)),
             Self::Zip { left, right } => match (left.len(), right.len()) {
                 (Some(a), Some(b)) => Some(a.min(b)),
@@ -99,7 +110,10 @@ impl<'a> Iter<'a> {
         match self {
             Self::Repeat(_) => true,
             Self::Range { end, .. } => *end >= i128::from(u32::MAX),
-            Self::Map { inner, .. } | Self::Enumerate { inner, .. } => inner.is_endless(),
+            Self::Waits { policy, .. } => matches!(policy.attempts.value(), Some(Attempts::Unbounded)),
+            Self::Map { inner, .. } | Self::Enumerate { inner, .. } | Self::Optional { inner, .. } => {
+                inner.is_endless()
+            }
             Self::Chain { first, second } => first.is_endless() || second.is_endless(),
             Self::Zip { left, right } => left.is_endless() && right.is_endless(),
             _ => false,
@@ -165,19 +179,37 @@ impl<'a> Machine<'a, '_> {
                 };
                 Some(now)
             }
-            Iter::Waits { waits, at } => {
+            Iter::Waits { policy, at } => {
                 *at += 1;
-                (waits.0)(*at - 1).map(|s| {
+                if policy.attempts.value().is_none() && i128::from(*at) > UNKNOWN_END {
+                    return Ok(None);
+                }
+                policy.wait_at(*at - 1).map(|s| {
                     let taint = if s.is_exact() { Taint::NONE } else { Taint::RANDOM };
                     Value::new(Kind::Duration(s)).tainted(taint)
                 })
+            }
+            Iter::Optional { inner, over } => {
+                let next = self.advance(inner)?;
+                if next.is_none() && std::mem::replace(over, true) {
+                    return Ok(None);
+                }
+                Some(Value::option(next))
+            }
+            Iter::Within { inner, limit, spent } => {
+                if limit.value().is_some_and(|limit| *spent > limit.as_secs_f64()) {
+                    return Ok(None);
+                }
+                let Some(wait) = self.advance(inner)? else { return Ok(None) };
+                *spent += wait.duration().map_or(0.0, |s| s.mean());
+                Some(wait)
             }
             Iter::Map { inner, f, span } => {
                 let Some(item) = self.advance(inner)? else { return Ok(None) };
                 let (f, span) = (f.clone(), *span);
                 Some(self.call_value(&f, vec![item], span)?)
             }
-            Iter::Take { inner, left } | Iter::OpenTake { inner, left, .. } => {
+            Iter::Take { inner, left, .. } | Iter::OpenTake { inner, left, .. } => {
                 if *left <= 0 {
                     return Ok(None);
                 }
@@ -215,7 +247,7 @@ impl<'a> Machine<'a, '_> {
         receiver: &Value<'a>,
         name: &str,
         args: &[Value<'a>],
-        span: Span,
+        at: At,
     ) -> Option<Eval<'a>> {
         let lazily = |iter: Iter<'a>| Some(Ok(iter.value().tainted(receiver.taint)));
         let inner = |m: &mut Self| Box::new(m.iterator(receiver));
@@ -226,11 +258,19 @@ impl<'a> Machine<'a, '_> {
                 }
                 lazily(self.iterator(receiver))
             }
-            ("map", [f]) => lazily(Iter::Map { inner: inner(self), f: f.clone(), span }),
-            ("take", [n]) => lazily(match n.as_int() {
-                Some(left) => Iter::Take { inner: inner(self), left },
-                None => Iter::OpenTake { inner: inner(self), left: UNKNOWN_END, bound: n.clone() },
-            }),
+            ("map", [f]) => lazily(Iter::Map { inner: inner(self), f: f.clone(), span: at.span }),
+            ("take", [n]) => {
+                let by = Some(Rc::new(policy::retries(self, n, at.named(), "take")));
+                lazily(match n.as_int() {
+                    Some(left) => Iter::Take { inner: inner(self), left, by },
+                    None => Iter::OpenTake { inner: inner(self), left: UNKNOWN_END, bound: n.clone(), by },
+                })
+            }
+            // tokio-retry2 ends a series by the clock.
+            ("max_duration" | "max_interval", [limit]) => {
+                let of = if name == "max_duration" { policy::duration } else { policy::millis };
+                lazily(Iter::Within { limit: of(limit, at.named()), inner: inner(self), spent: 0.0 })
+            }
             ("chain", [other]) => {
                 let first = inner(self);
                 let second = Box::new(self.iterator(other));
@@ -269,7 +309,6 @@ impl<'a> Machine<'a, '_> {
                 let mut iter = cell.borrow().clone();
                 let next = self.advance(&mut iter);
                 if let Some(open) = iter.open_bound() {
-                    let open = open.clone();
                     self.note_open_bound(&open);
                 }
                 *cell.borrow_mut() = iter;

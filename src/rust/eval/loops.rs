@@ -133,7 +133,7 @@ impl<'a> Machine<'a, '_> {
             {
                 m.note_bound(&end.clone());
             }
-            if let Some(open) = items.open_bound().cloned() {
+            if let Some(open) = items.open_bound() {
                 m.note_open_bound(&open);
             }
             if m.discovering() {

@@ -155,6 +155,8 @@ pub(crate) struct Machine<'a, 'c> {
     pub(crate) pick: Option<Pick>,
     pub(crate) oracle: Oracle,
     sites: BTreeMap<(Span, u64), Site>,
+    /// What was decided of things that may not be there, by their identity.
+    pub(crate) there: BTreeMap<u64, bool>,
     pub(crate) found: Vec<Found>,
     pub(crate) branches: Vec<Span>,
     pub(crate) inlined: BTreeMap<FnIx, u32>,
@@ -230,6 +232,7 @@ impl<'a, 'c> Machine<'a, 'c> {
             pick: None,
             oracle: Oracle::default(),
             sites: BTreeMap::new(),
+            there: BTreeMap::new(),
             found: Vec::new(),
             branches: Vec::new(),
             inlined: BTreeMap::new(),
@@ -310,6 +313,14 @@ impl<'a, 'c> Machine<'a, 'c> {
     pub(crate) fn context(&self) -> Context {
         let fallback = Context { scope: crate::rust::index::ScopeIx(0), self_ty: None, function: FnIx(0) };
         self.contexts.last().copied().unwrap_or(fallback)
+    }
+
+    /// The major version of a crate that the package of the code that runs asks for; of 0.x, 0.
+    pub(crate) fn major(&self, crate_name: &str) -> Option<u64> {
+        let scope = self.context().scope;
+        let version = self.shared.index.dependency_on(scope, crate_name)?.version.as_deref()?;
+        let digits = version.trim_start_matches(|c: char| !c.is_ascii_digit());
+        digits.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
     }
 
     /// A number that no other has in this run.

@@ -146,8 +146,8 @@ impl<'a> Machine<'a, '_> {
                 self.number_method(value, name, args, at)
             }
             Kind::Text(text) => self.text_method(&text.clone(), value, name, args),
-            Kind::List(_) | Kind::Iter(_) | Kind::Range(_) => {
-                self.list_method(value, name, args).or_else(|| self.iter_method(value, name, args, at.span))
+            Kind::List(_) | Kind::Iter(_) | Kind::Range(_) | Kind::Native(_) => {
+                self.list_method(value, name, args).or_else(|| self.iter_method(value, name, args, at))
             }
             Kind::Client(_) | Kind::Request(_) | Kind::Response(_) | Kind::HttpError(_) | Kind::Status(_) => {
                 self.http_method(value, name, args, at)
@@ -176,7 +176,7 @@ impl<'a> Machine<'a, '_> {
                         let inner = self.inside(value);
                         Some(self.call_value(&f, vec![inner], at.span).map(|v| self.wrapped_open(&v, value)))
                     }
-                    _ => self.iter_method(value, name, args, at.span),
+                    _ => self.iter_method(value, name, args, at),
                 }
             }
             _ => None,
@@ -287,6 +287,12 @@ impl<'a> Machine<'a, '_> {
             return Some(Ok(first.clone().tainted(taint)));
         }
         Some(Ok(Value::new(Kind::Lifted(Rc::new(results))).tainted(taint)))
+    }
+
+    /// The first of these methods that a value's own type has in the repository.
+    pub(crate) fn own_method(&self, value: &Value<'a>, names: &[&str]) -> Option<crate::rust::index::FnIx> {
+        let ty = self.local_type(value)?;
+        names.iter().find_map(|name| self.shared.index.method(ty, name))
     }
 
     /// The one method of that name in the repository, for a receiver of which nothing is known.
@@ -426,12 +432,24 @@ impl<'a> Machine<'a, '_> {
         error
     }
 
-    /// Decides whether something that may not be there is there.
-    pub(crate) fn is_there(&mut self, value: &Value<'a>, at: Span) -> Result<bool, super::machine::Exit<'a>> {
-        if value.as_unknown().is_some_and(|u| u.succeeded) {
+    /// Decides whether something that may not be there is there: once in a run.
+    pub(crate) fn is_there(
+        &mut self,
+        value: &Value<'a>,
+        at: Span,
+        hint: Hint,
+    ) -> Result<bool, super::machine::Exit<'a>> {
+        let Some(unknown) = value.as_unknown() else { return self.decide(value, at, hint) };
+        if unknown.succeeded {
             return Ok(true);
         }
-        self.decide(value, at, Hint::plain())
+        if let Some(known) = self.there.get(&unknown.id) {
+            return Ok(*known);
+        }
+        let id = unknown.id;
+        let there = self.decide(value, at, hint)?;
+        self.there.insert(id, there);
+        Ok(there)
     }
 }
 

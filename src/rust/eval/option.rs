@@ -202,7 +202,7 @@ impl<'a> Machine<'a, '_> {
     fn open_default(&mut self, value: &Value<'a>, name: &'a str, args: &[Value<'a>], at: At) -> Eval<'a> {
         let unknown_succeeded = value.as_unknown().is_some_and(|u| u.succeeded);
         let tested = value.taint.has(Taint::FAILURE) || value.taint.has(Taint::ANSWER);
-        let there = unknown_succeeded || (tested && self.is_there(value, at.span)?);
+        let there = unknown_succeeded || (tested && self.is_there(value, at.span, super::machine::Hint::plain())?);
         if there {
             let inner = self.inside(value);
             return match name {

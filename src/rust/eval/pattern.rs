@@ -78,7 +78,13 @@ impl<'a> Machine<'a, '_> {
             let holds = match self.succeeded_test(pat, unknown.succeeded) {
                 Some(true) if hint.turns_after.is_none() => true,
                 Some(false) => false,
-                _ => self.decide(value, at, hint)?,
+                _ => match good_side(pat) {
+                    Some(good) if hint.turns_after.is_none() && hint.forced.is_none() => {
+                        let hint = if good { hint } else { Hint { prefer: !hint.prefer, ..hint } };
+                        self.is_there(value, at, hint)? == good
+                    }
+                    _ => self.decide(value, at, hint)?,
+                },
             };
             if holds {
                 self.bind(pat, value.clone(), env);
@@ -446,6 +452,20 @@ impl<'a> Machine<'a, '_> {
                 },
             },
         }
+    }
+}
+
+/// Whether a pattern is one of something that is there (`Some(..)`, `Ok(..)`) or of what is left then.
+fn good_side(pat: &Pat) -> Option<bool> {
+    let name = match &pat.kind {
+        PatKind::TupleStruct { path, .. } | PatKind::Path(path) => path.segments.last()?,
+        PatKind::Bind { name, sub: None } => name,
+        _ => return None,
+    };
+    match &**name {
+        "Some" | "Ok" => Some(true),
+        "None" | "Err" => Some(false),
+        _ => None,
     }
 }
 

@@ -272,8 +272,10 @@ impl<'a> Machine<'a, '_> {
             ([.., "repeat_n"], [x, n]) => {
                 let inner = Box::new(Iter::Repeat(x.clone()));
                 match n.as_int() {
-                    Some(left) => Iter::Take { inner, left }.value(),
-                    None => Iter::OpenTake { inner, left: super::iter::UNKNOWN_END, bound: n.clone() }.value(),
+                    Some(left) => Iter::Take { inner, left, by: None }.value(),
+                    None => {
+                        Iter::OpenTake { inner, left: super::iter::UNKNOWN_END, bound: n.clone(), by: None }.value()
+                    }
                 }
             }
             ([.., "iter", "once"] | ["once"], [x]) => Iter::Items { items: Rc::new(vec![x.clone()]), at: 0 }.value(),

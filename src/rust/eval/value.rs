@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::env::Env;
 use super::iter::Iter;
+use super::machine::{Eval, Machine};
 use crate::model::Mode;
 use crate::rust::index::{ConstIx, FnIx, ScopeIx, TypeIx};
 use crate::rust::ir::{Expr, Name, Param, Path, Ty};
@@ -293,6 +294,18 @@ pub(crate) enum Future<'a> {
     Timeout { limit: Value<'a>, inner: Value<'a> },
     /// A result that is there.
     Ready(Value<'a>),
+    /// What a crate runs.
+    Library(Run<'a>),
+}
+
+/// Something that a crate runs when it is awaited.
+#[derive(Clone)]
+pub(crate) struct Run<'a>(pub(crate) Rc<dyn for<'c> Fn(&mut Machine<'a, 'c>) -> Eval<'a> + 'a>);
+
+impl std::fmt::Debug for Run<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Run")
+    }
 }
 
 /// A layer that a client puts around each of its requests: told by its own crate.
@@ -408,6 +421,8 @@ pub(crate) enum Why<'a> {
     Compared(Rc<Unknown<'a>>),
     /// Something not looked into.
     Other(&'static str),
+    /// What was found out elsewhere.
+    Told(Rc<str>),
 }
 
 impl std::fmt::Display for Why<'_> {
@@ -419,6 +434,7 @@ impl std::fmt::Display for Why<'_> {
             Why::Env(name) => write!(f, "comes from the environment variable {name}"),
             Why::Compared(with) => write!(f, "{}", with.why),
             Why::Several(what) | Why::Other(what) => f.write_str(what),
+            Why::Told(what) => f.write_str(what),
         }
     }
 }
@@ -637,6 +653,10 @@ impl<'a> Value<'a> {
             Kind::Object(o) => Rc::as_ptr(o).cast::<()>(),
             Kind::List(items) => Rc::as_ptr(items).cast::<()>(),
             Kind::Iter(iter) => Rc::as_ptr(iter).cast::<()>(),
+            Kind::Native(native) => {
+                let copy = native.copied().map_or_else(|| self.kind.clone(), Kind::Native);
+                return Value { kind: copy, ..self.clone() };
+            }
             _ => return self.clone(),
         };
         let Some(depth) = depth.checked_sub(1) else { return self.clone() };

@@ -1,6 +1,7 @@
 //! Following a path through scopes, `use` and re-exports.
 
 use super::{ConstIx, Def, Index, Resolved, ScopeIx, TypeIx, TypeKind};
+use crate::facts::Dependency;
 use crate::rust::ir::{Name, Path, Ty, TyShape};
 
 /// Scopes and `use`s looked at for one path: enough for any real chain of re-exports, and globs that lead in circles end.
@@ -87,6 +88,42 @@ impl Index<'_> {
     /// The associated constant `name` of a type.
     pub fn assoc_const(&self, ty: TypeIx, name: &str) -> Option<ConstIx> {
         self.assoc_consts.get(&(ty, Name::from(name))).copied()
+    }
+
+    /// The globs of other crates whose names are seen in a scope.
+    pub fn outside_globs(&self, scope: ScopeIx) -> impl Iterator<Item = &Path> {
+        let mut here = Some(scope);
+        let scopes = std::iter::from_fn(move || {
+            let scope = self.scope(here?);
+            here = scope.parent.filter(|_| scope.transparent);
+            Some(scope)
+        });
+        let outside = |p: &&Path| p.segments.first().is_some_and(|s| !matches!(&**s, "crate" | "self" | "super"));
+        scopes.flat_map(|s| &s.globs).map(|item| &item.path).filter(outside)
+    }
+
+    /// A path of another crate, its first segment replaced where Cargo.toml gives the crate a name of its own.
+    pub fn true_name(&self, scope: ScopeIx, path: &[Name]) -> Vec<Name> {
+        let mut path = path.to_vec();
+        if path.len() > 1
+            && let Some(first) = path.first_mut()
+            && let Some(dependency) = self.dependency(scope, first)
+        {
+            *first = Name::from(dependency.package.replace('-', "_"));
+        }
+        path
+    }
+
+    /// The dependency that a crate's name in code stands for.
+    pub fn dependency(&self, scope: ScopeIx, alias: &str) -> Option<&Dependency> {
+        let package = self.packages.get(self.scope(scope).package?)?;
+        package.dependencies.iter().find(|d| d.alias == alias)
+    }
+
+    /// The dependency on a crate, by the crate's own name in code.
+    pub fn dependency_on(&self, scope: ScopeIx, crate_name: &str) -> Option<&Dependency> {
+        let package = self.packages.get(self.scope(scope).package?)?;
+        package.dependencies.iter().find(|d| d.package.replace('-', "_") == crate_name)
     }
 
     fn alias(&self, scope: ScopeIx, path: &Path) -> Option<(ScopeIx, &Ty)> {

@@ -3,11 +3,17 @@
 //!
 //! To add one: its file here, and its line in [`all`].
 
+mod again;
+mod backoff;
 mod backon;
 mod delays;
+mod exponential_backoff;
 pub(crate) mod policy;
 mod reqwest_retry;
 pub(crate) mod retried;
+mod retry;
+mod tokio_retry;
+mod tryhard;
 
 use std::fmt::Debug;
 use std::rc::Rc;
@@ -194,7 +200,17 @@ pub(crate) trait RetryCrate: Sync {
 
 /// Every crate that is known.
 pub(crate) fn all() -> &'static [&'static dyn RetryCrate] {
-    &[&backon::Backon, &reqwest_retry::ReqwestRetry]
+    &[
+        &again::Again,
+        &backoff::Backoff,
+        &backon::Backon,
+        &exponential_backoff::ExponentialBackoff,
+        &reqwest_retry::ReqwestRetry,
+        &retry::Retry,
+        &tokio_retry::TokioRetry,
+        &tokio_retry::TokioRetry2,
+        &tryhard::Tryhard,
+    ]
 }
 
 /// What each of them is, for the list of systems.

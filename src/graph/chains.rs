@@ -54,7 +54,8 @@ impl<'a> Graph<'a> {
         self.order.to.get(hop).copied()
     }
 
-    fn leaving(&self, node: Node) -> impl Iterator<Item = (usize, &'a HopTable)> {
+    /// The hops that leave a node.
+    pub(super) fn leaving(&self, node: Node) -> impl Iterator<Item = (usize, &'a HopTable)> {
         let hops = self.order.leaving.get(node).into_iter().flatten();
         hops.filter_map(|&hop| Some((hop, self.table(hop)?)))
     }
@@ -100,7 +101,8 @@ impl<'a> Graph<'a> {
         next
     }
 
-    fn position(&self, node: Node) -> usize {
+    /// Where a node stands in the order of callers before callees.
+    pub(super) fn position(&self, node: Node) -> usize {
         self.order.position.get(node).copied().unwrap_or(0)
     }
 

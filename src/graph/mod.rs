@@ -1,8 +1,8 @@
 //! Facts → model: who is who, which call graph that makes, and what retries multiply to on it.
 //!
 //! [`hosts`] and [`owners`] say who is who; [`code`], [`gateways`], [`clients`] and [`mesh`] make the hops and put the
-//! layers on them; [`modes`], [`products`], [`cycles`], [`bounds`], [`chains`], [`search`], [`ways`], [`paths`] and [`times`] work on
-//! the finished graph and know nothing of where it came from.
+//! layers on them; [`modes`], [`products`], [`cycles`], [`bounds`], [`chains`], [`search`], [`ways`], [`paths`], [`factors`] and
+//! [`times`] work on the finished graph and know nothing of where it came from.
 
 mod bounds;
 mod chains;
@@ -10,6 +10,7 @@ mod clients;
 mod code;
 mod cycles;
 mod draft;
+mod factors;
 mod gateways;
 mod hops;
 mod hosts;
@@ -33,6 +34,7 @@ use crate::rust::reading::CodeReading;
 use crate::rust::stores as rust_stores;
 use crate::source::{Sources, Span};
 use draft::Draft;
+pub use factors::{Chain, Factors, Failure, Repeat, factors};
 use gateways::Gateways;
 use hosts::{Hosts, Part};
 use owners::Owners;

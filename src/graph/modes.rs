@@ -64,6 +64,17 @@ impl Classes {
         self.names.get(class).copied()
     }
 
+    /// The modes of each class.
+    pub(super) fn members(&self) -> Vec<ModeSet> {
+        let mut members = vec![ModeSet::EMPTY; self.len()];
+        for (mode, class) in &self.of {
+            if let Some(set) = members.get_mut(*class) {
+                set.insert(*mode);
+            }
+        }
+        members
+    }
+
     /// Every class with the mode that names it.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ClassIx, Mode)> + '_ {
         self.names.iter().copied().enumerate()

@@ -67,8 +67,19 @@ pub(super) struct HopTable {
 impl HopTable {
     /// Works out a hop.
     pub(super) fn new(hop: &Hop, components: &[Component], layers: &[Layer], classes: &Classes) -> Self {
+        Self::counting(hop, components, layers, classes, multiplies)
+    }
+
+    /// Works out a hop, on which only those layers repeat that `counts` picks.
+    pub(super) fn counting(
+        hop: &Hop,
+        components: &[Component],
+        layers: &[Layer],
+        classes: &Classes,
+        counts: fn(&Layer) -> bool,
+    ) -> Self {
         let outcome = |mode| {
-            let (repeating, outside) = one_failure(hop, components, layers, mode)?;
+            let (repeating, outside) = failure_counting(hop, components, layers, mode, counts)?;
             let product = repeating.iter().filter_map(|l| layers.get(l.0 as usize)).map(Product::of);
             let product = product.fold(Product::ONE, Product::times);
             // "Any 5xx" is the same list for every hop: no need to look every status up.
@@ -77,7 +88,7 @@ impl HopTable {
             Some(Outcome { layers: repeating, product, outside })
         };
         let outcomes: Vec<Option<Outcome>> = classes.iter().map(|(_, mode)| outcome(mode)).collect();
-        let layered = hop.layers.iter().filter_map(|l| layers.get(l.layer.0 as usize)).any(multiplies);
+        let layered = hop.layers.iter().filter_map(|l| layers.get(l.layer.0 as usize)).any(counts);
         let starts = !hop.on_request || outcomes.iter().flatten().all(|o| o.outside.is_empty());
         Self { outcomes, layered, starts }
     }
@@ -98,6 +109,11 @@ pub(super) fn multiplies(layer: &Layer) -> bool {
     layer.is_active() && !layer.stream
 }
 
+/// Whether a layer could stand in a path, if it were given more attempts.
+pub(super) fn may_multiply(layer: &Layer) -> bool {
+    !layer.stream
+}
+
 /// The layers that repeat a hop when its callee fails in `mode`, outermost first, and in which ways its caller can
 /// then fail in its turn; `None` where the mode cannot occur on this hop.
 pub(super) fn one_failure(
@@ -105,6 +121,16 @@ pub(super) fn one_failure(
     components: &[Component],
     layers: &[Layer],
     mode: Mode,
+) -> Option<(Vec<LayerIx>, ModeSet)> {
+    failure_counting(hop, components, layers, mode, multiplies)
+}
+
+fn failure_counting(
+    hop: &Hop,
+    components: &[Component],
+    layers: &[Layer],
+    mode: Mode,
+    counts: fn(&Layer) -> bool,
 ) -> Option<(Vec<LayerIx>, ModeSet)> {
     if matches!(mode, Mode::Grpc(_)) && !hop.grpc {
         return None;
@@ -114,7 +140,7 @@ pub(super) fn one_failure(
     let mut repeating = Vec::new();
     for used in hop.layers.iter().rev() {
         let Some(layer) = layers.get(used.layer.0 as usize) else { continue };
-        if multiplies(layer) && (layer.copies || !used.modes.intersection(seen).is_empty()) {
+        if counts(layer) && (layer.copies || !used.modes.intersection(seen).is_empty()) {
             repeating.push(used.layer);
         }
         if layer.kind.is_proxy() {

@@ -9,10 +9,10 @@ use super::*;
 use crate::model::Answer;
 
 /// A small generator of numbers, the same on every run (Marsaglia's xorshift).
-struct Numbers(u64);
+pub(in crate::graph) struct Numbers(pub(in crate::graph) u64);
 
 impl Numbers {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(in crate::graph) fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -31,7 +31,7 @@ fn random_modes(numbers: &mut Numbers) -> ModeSet {
     }
 }
 
-fn random_graph(seed: u64) -> Build {
+pub(in crate::graph) fn random_graph(seed: u64) -> Build {
     let numbers = &mut Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let mut b = Build::new();
     let components = 2 + numbers.below(5);

@@ -4,7 +4,7 @@ use super::*;
 use std::time::{Duration, Instant};
 
 /// `diamonds` times two ways to the next component; each hop has a layer of its own.
-fn ladder(diamonds: usize, mut modes: impl FnMut(usize) -> ModeSet) -> Build {
+pub(in crate::graph) fn ladder(diamonds: usize, mut modes: impl FnMut(usize) -> ModeSet) -> Build {
     let mut b = Build::new();
     for i in 0..diamonds {
         for side in ["left", "right"] {

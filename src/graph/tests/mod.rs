@@ -8,15 +8,18 @@ mod repository;
 mod times;
 mod who_is_who;
 
+pub(super) use brute_force::{Numbers, random_graph};
+pub(super) use ladder::ladder;
+
 use super::paths::{self, Paths};
 use crate::model::{
-    Attempts, Component, ComponentIx, ComponentKind, Hop, Layer, LayerIx, LayerKind, LayerUse, Mode, ModeSet, Path,
-    Setting,
+    Attempts, Component, ComponentIx, ComponentKind, Hop, Layer, LayerIx, LayerKind, LayerUse, Mode, ModeSet, Model,
+    Path, Setting,
 };
 use crate::testing::Draft;
 
 /// A call graph in the making.
-struct Build {
+pub(super) struct Build {
     draft: Draft,
     components: Vec<Component>,
     hops: Vec<Hop>,
@@ -67,6 +70,11 @@ impl Build {
         self.hops.last_mut().unwrap()
     }
 
+    /// The graph, as a model.
+    pub(super) fn model(self) -> Model {
+        Model { components: self.components, hops: self.hops, ..self.draft.model }
+    }
+
     fn paths(&self) -> Paths {
         paths::list(&self.components, &self.hops, &self.draft.model.layers, self.limit)
     }
@@ -88,7 +96,7 @@ fn refused() -> ModeSet {
     [Mode::Refused].into_iter().collect()
 }
 
-fn any_5xx() -> ModeSet {
+pub(super) fn any_5xx() -> ModeSet {
     ModeSet::statuses(500..=599)
 }
 

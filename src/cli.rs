@@ -26,6 +26,7 @@ const EXAMPLES: &str = "\
 Examples:
   retrylint                                check the working directory
   retrylint check deploy services          check two folders
+  retrylint report -o report.html          a page that shows what one request can become
   retrylint explain retry-amplification    why a rule exists, and how to mend what it finds
 
 Exit status:
@@ -40,6 +41,9 @@ pub enum Command {
     /// Check files and folders (the default command)
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
+    /// Show what one request can become: the paths, every layer, what to change
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(ReportArgs),
     /// Print the page of a rule: what it finds, why that hurts, how to mend it
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
@@ -65,6 +69,18 @@ Exit status:
   2  wrong usage or configuration
   3  nothing to lint: no file found";
 
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  retrylint report                                     Markdown, for a pull request
+  retrylint report -o report.html                      a page to look at: one file that loads nothing
+  retrylint report --format json | jq .paths           for other programs
+  retrylint report -o report.html --link 'https://github.com/me/shop/blob/main/{path}#L{line}'
+
+Exit status:
+  0  written, whatever is in it
+  2  wrong usage or configuration
+  3  nothing to lint: no file found";
+
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   retrylint explain missing-jitter
@@ -80,30 +96,18 @@ Examples:
   retrylint systems
   retrylint systems --format json";
 
-/// What `check` takes.
+/// What is read, and how: the same for every command that reads a repository.
 #[derive(Debug, Clone, Default, Args)]
-pub struct CheckArgs {
+pub struct InputArgs {
     /// Files and folders to read, as one system; `-` is standard input
     #[arg(value_name = "PATH", default_value = ".")]
     pub paths: Vec<PathBuf>,
-    /// The form of the output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
     /// The configuration file [default: retrylint.toml in the folder of the first PATH or in one above it]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// The attempts that one request may cause at the end of a call path [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_amplification: Option<u64>,
-    /// The lowest level that makes the run fail [default: error]
-    #[arg(long, value_enum, value_name = "LEVEL")]
-    pub fail_on: Option<FailOn>,
-    /// Show notes
-    #[arg(long)]
-    pub notes: bool,
-    /// Fail if any file, or part of one, could not be read
-    #[arg(long)]
-    pub strict: bool,
     /// Take in Rust code under cfg(test), tests/, benches/ and examples/
     #[arg(long)]
     pub include_tests: bool,
@@ -118,8 +122,8 @@ pub struct CheckArgs {
     pub threads: usize,
 }
 
-impl CheckArgs {
-    /// What is checked where no command is given.
+impl InputArgs {
+    /// What is read where no command is given.
     pub fn of_working_directory() -> Self {
         Self { paths: vec![PathBuf::from(".")], ..Self::default() }
     }
@@ -128,13 +132,107 @@ impl CheckArgs {
     pub fn over(&self, config: Config) -> Config {
         Config {
             max_amplification: self.max_amplification.unwrap_or(config.max_amplification),
-            fail_on: self.fail_on.map_or(config.fail_on, FailOn::severity),
-            notes: self.notes || config.notes,
-            strict: self.strict || config.strict,
             include_tests: self.include_tests || config.include_tests,
             ..config
         }
     }
+}
+
+/// What `check` takes.
+#[derive(Debug, Clone, Default, Args)]
+pub struct CheckArgs {
+    /// The form of the output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// What is read.
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// The lowest level that makes the run fail [default: error]
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub fail_on: Option<FailOn>,
+    /// Show notes
+    #[arg(long)]
+    pub notes: bool,
+    /// Fail if any file, or part of one, could not be read
+    #[arg(long)]
+    pub strict: bool,
+}
+
+impl CheckArgs {
+    /// What is checked where no command is given.
+    pub fn of_working_directory() -> Self {
+        Self { input: InputArgs::of_working_directory(), ..Self::default() }
+    }
+
+    /// The configuration, with what the command line says put over it.
+    pub fn over(&self, config: Config) -> Config {
+        let config = self.input.over(config);
+        Config {
+            fail_on: self.fail_on.map_or(config.fail_on, FailOn::severity),
+            notes: self.notes || config.notes,
+            strict: self.strict || config.strict,
+            ..config
+        }
+    }
+}
+
+/// What `report` takes.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ReportArgs {
+    /// The form of the report [default: by the ending of FILE, else markdown]
+    #[arg(long, value_enum)]
+    pub format: Option<ReportFormat>,
+    /// Where to write it [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The address of a source line, with {path} and {line} [default: no links in Markdown; on the page, the way from
+    /// FILE to the source]
+    #[arg(long, value_name = "TEMPLATE", value_parser = link)]
+    pub link: Option<String>,
+    /// What the page is called
+    #[arg(long, default_value = "Retries")]
+    pub title: String,
+    /// What is read.
+    #[command(flatten)]
+    pub input: InputArgs,
+}
+
+impl ReportArgs {
+    /// The form that is asked for.
+    pub fn format(&self) -> ReportFormat {
+        let ending = self.output.as_ref().and_then(|file| file.extension()?.to_str());
+        self.format.unwrap_or(match ending {
+            Some("html" | "htm") => ReportFormat::Html,
+            Some("json") => ReportFormat::Json,
+            _ => ReportFormat::Markdown,
+        })
+    }
+}
+
+/// A template of links. It must lead somewhere, and must not run anything.
+fn link(template: &str) -> Result<String, String> {
+    let scheme = template.split_once(':').map(|(scheme, _)| scheme.trim().to_lowercase());
+    if matches!(scheme.as_deref(), Some("javascript" | "data" | "vbscript")) {
+        return Err("this is no address of a file".to_owned());
+    }
+    if template.starts_with("{path}") {
+        return Err("a file's name must not be the start of an address: write `./{path}`".to_owned());
+    }
+    if !template.contains("{path}") {
+        return Err("`{path}` is missing: it stands for the file".to_owned());
+    }
+    Ok(template.to_owned())
+}
+
+/// Forms of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// For a pull request
+    Markdown,
+    /// For programs; the form is stable
+    Json,
+    /// A page to look at and to try things on: one file that loads nothing
+    Html,
 }
 
 /// What `explain` takes.
@@ -222,7 +320,7 @@ mod tests {
         let config = args.over(Config { max_amplification: 20, notes: true, ..Config::default() });
         assert_eq!((config.max_amplification, config.fail_on), (20, None));
         assert!(config.notes && config.strict && !config.include_tests);
-        let args = CheckArgs { max_amplification: Some(3), ..CheckArgs::default() };
+        let args = InputArgs { max_amplification: Some(3), ..InputArgs::default() };
         assert_eq!(args.over(Config { max_amplification: 20, ..Config::default() }).max_amplification, 3);
     }
 }

@@ -41,6 +41,15 @@ fn threads_change_nothing() {
 }
 
 #[test]
+fn threads_change_no_report() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    for format in ["markdown", "json", "html"] {
+        let report = |threads| retrylint(&root, &["report", "--format", format, "--threads", threads, "."]).stdout;
+        assert_same(&report("1"), &report("16"), &format!("the number of threads ({format})"), &root);
+    }
+}
+
+#[test]
 fn select_changes_nothing() {
     for folder in folders() {
         let selected = said(&folder, &["--format", "json"]);

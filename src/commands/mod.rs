@@ -2,6 +2,8 @@
 
 mod check;
 mod explain;
+mod input;
+mod report;
 mod rules;
 mod systems;
 
@@ -34,6 +36,7 @@ pub fn main() -> ExitCode {
     let terminal = Terminal::new(cli.color);
     let done = match cli.command.unwrap_or_else(|| Command::Check(CheckArgs::of_working_directory())) {
         Command::Check(args) => check::run(&args, terminal),
+        Command::Report(args) => report::run(&args, terminal),
         Command::Explain(args) => explain::run(&args, terminal),
         Command::Rules(args) => rules::run(&args, terminal),
         Command::Systems(args) => systems::run(&args, terminal),

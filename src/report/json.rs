@@ -107,24 +107,25 @@ struct PathJson<'r> {
 }
 
 /// Times in seconds.
-#[derive(Serialize)]
-struct TimeJson {
+#[derive(Debug, Serialize)]
+pub struct TimeJson {
     /// All of it; null where nothing limits some try, or nothing ends the tries.
-    seconds: Option<f64>,
+    pub seconds: Option<f64>,
     /// What is known of it: the waits, and the tries whose length something limits.
-    known_seconds: f64,
-    unbounded: bool,
+    pub known_seconds: f64,
+    /// Whether nothing ends it.
+    pub unbounded: bool,
 }
 
 /// Requests at the leaf for one at the entry.
-#[derive(Serialize)]
-struct LoadJson {
+#[derive(Debug, Serialize)]
+pub struct LoadJson {
     /// The probability that one try at the leaf fails.
-    failing: f64,
+    pub failing: f64,
     /// null where nothing bounds them.
-    requests: Option<f64>,
+    pub requests: Option<f64>,
     /// The same with retry budgets.
-    sustained: Option<f64>,
+    pub sustained: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -256,7 +257,7 @@ impl<'r> Writer<'r> {
             leaf: &path.leaf,
             layers: self.layer_refs(path),
             worst_time: worst_time(path.time),
-            expected_load: FAILING.iter().map(|failing| load(self.model, path, *failing)).collect(),
+            expected_load: expected_load(self.model, path),
         }
     }
 
@@ -362,10 +363,14 @@ fn sustained(path: &Path) -> Option<f64> {
     path.sustained.is_finite().then_some(path.sustained)
 }
 
-fn worst_time(time: WorstTime) -> TimeJson {
+pub(super) fn worst_time(time: WorstTime) -> TimeJson {
     let seconds = time.known.as_secs_f64();
     let all = time.complete && !time.unbounded;
     TimeJson { seconds: all.then_some(seconds), known_seconds: seconds, unbounded: time.unbounded }
+}
+
+pub(super) fn expected_load(model: &Model, path: &Path) -> Vec<LoadJson> {
+    FAILING.iter().map(|failing| load(model, path, *failing)).collect()
 }
 
 fn load(model: &Model, path: &Path, failing: f64) -> LoadJson {

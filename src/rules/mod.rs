@@ -17,7 +17,7 @@ mod missing_jitter;
 mod missing_stored_response;
 mod non_idempotent_retry;
 mod non_time_based_purge;
-mod phrase;
+pub(crate) mod phrase;
 mod retries_exceed_timeout;
 mod retry_amplification;
 mod retry_on_any_error;

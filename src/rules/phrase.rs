@@ -1,4 +1,4 @@
-//! Wordings that several rules share: how a layer, a wait, a failure is said.
+//! Wordings that rules and reports share: how a layer, a wait, a failure is said.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub(super) fn layer_label(layer: &Layer) -> String {
 }
 
 /// "4 attempts", "about 12 attempts within 30 s", "attempts without limit", "attempts unknown".
-pub(super) fn attempts(layer: &Layer) -> String {
+pub(crate) fn attempts(layer: &Layer) -> String {
     let noun = |n: u64| if layer.copies { count(n, "parallel copy", "parallel copies") } else { tries(n) };
     match layer.attempts.value() {
         Some(Attempts::Count(n)) => noun(*n),
@@ -36,7 +36,7 @@ pub(super) fn tries(n: u64) -> String {
 }
 
 /// A number with its noun.
-pub(super) fn count(n: u64, one: &str, many: &str) -> String {
+pub(crate) fn count(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
@@ -60,7 +60,7 @@ pub(super) fn unit(kind: LayerKind) -> &'static str {
 }
 
 /// "inventory answers 503", "inventory refuses the connection".
-pub(super) fn failing(leaf: &str, mode: Mode) -> String {
+pub(crate) fn failing(leaf: &str, mode: Mode) -> String {
     match mode {
         Mode::Refused => format!("{leaf} refuses the connection"),
         Mode::Timeout => format!("{leaf} does not answer in time"),
@@ -98,7 +98,7 @@ pub(super) fn list(items: &[String]) -> String {
 }
 
 /// "200 ms", "1.5 s", "5 min", "2 h".
-pub(super) fn duration(d: Duration) -> String {
+pub(crate) fn duration(d: Duration) -> String {
     let (amount, unit) = match d.as_secs_f64() {
         s if s < 0.001 => (s * 1e6, "µs"),
         s if s < 1.0 => (s * 1e3, "ms"),

@@ -32,6 +32,15 @@ pub fn lexical(path: &Path) -> String {
     parts.join("/")
 }
 
+/// A path as it stands in an address: all but the slashes and what is safe everywhere percent-encoded.
+pub fn encoded(path: &str) -> String {
+    let byte = |b: u8| match b {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(b).to_string(),
+        _ => format!("%{b:02X}"),
+    };
+    path.bytes().map(byte).collect()
+}
+
 /// A name below a shown folder; "" is the working directory.
 pub fn join(folder: &str, below: &str) -> String {
     match (folder, below) {

@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+pub mod system;
+
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};

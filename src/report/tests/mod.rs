@@ -1,6 +1,7 @@
 //! The reports over hand-made runs.
 
 mod json;
+mod report;
 mod text;
 
 use std::sync::Arc;

@@ -42,6 +42,8 @@ pub struct Facts {
     pub delegations: Vec<DelegationFact>,
     /// Changes to the policies that a mesh makes by itself.
     pub patches: Vec<PatchFact>,
+    /// Routes that apply a policy which is defined elsewhere.
+    pub policy_uses: Vec<PolicyUseFact>,
     /// Retry defaults that hold for a whole mesh.
     pub mesh_defaults: Vec<MeshDefaultFact>,
     /// Names that gateways give themselves.
@@ -94,6 +96,7 @@ impl Facts {
         self.attached.append(&mut other.attached);
         self.delegations.append(&mut other.delegations);
         self.patches.append(&mut other.patches);
+        self.policy_uses.append(&mut other.policy_uses);
         self.mesh_defaults.append(&mut other.mesh_defaults);
         self.gateway_names.append(&mut other.gateway_names);
         self.config_maps.append(&mut other.config_maps);
@@ -247,6 +250,23 @@ pub struct PatchFact {
     pub policy: Box<Layer>,
     /// Whether it replaces what is retried; else `policy.retries` is added to it.
     pub conditions: bool,
+}
+
+/// A route that applies a policy which is defined elsewhere. [`crate::systems::join`] puts the policy's layer on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PolicyUseFact {
+    /// The system.
+    pub system: &'static str,
+    /// The policy, as the id of its layer names it.
+    pub policy: String,
+    /// The gateway that has the route; of a policy that only stands for others, none.
+    pub from: Option<GatewayName>,
+    /// The route's upstreams.
+    pub to: Vec<HostRef>,
+    /// The policies that it stands for.
+    pub others: Vec<String>,
+    /// Where the use is written.
+    pub span: Span,
 }
 
 /// A retry policy that holds wherever a route of the mesh has none.

@@ -22,6 +22,13 @@ pub fn go(text: &str) -> Option<Duration> {
     (!text.is_empty()).then(|| from_seconds(seconds)).flatten()
 }
 
+/// Go's form, or a number of seconds.
+pub fn go_or_seconds(node: &Node) -> Option<Duration> {
+    let text = node.as_str()?;
+    let number: Option<u32> = text.trim().parse().ok();
+    number.map(|n| Duration::from_secs(n.into())).or_else(|| go(text))
+}
+
 /// A protobuf duration in YAML or JSON: a string of seconds, or the older map of `seconds` and `nanos`.
 pub fn proto(node: &Node) -> Option<Duration> {
     if let Some(text) = node.as_str() {

@@ -13,6 +13,7 @@ pub mod gateways;
 mod ingresses;
 pub mod jobs;
 pub mod mesh;
+mod next_upstream;
 mod objects;
 pub mod queues;
 mod repeats;
@@ -63,6 +64,8 @@ pub struct Unit<'a> {
 pub struct Part<'a> {
     /// The file.
     pub file: &'a SourceFile,
+    /// What it is called: its path, or the key under which it stands in a ConfigMap.
+    pub name: &'a str,
     /// Its trees.
     pub parsed: &'a Parsed,
     /// The text that the trees are of: that of the file, or the part of it that stands there as a file of its own.
@@ -72,7 +75,7 @@ pub struct Part<'a> {
 impl<'a> Part<'a> {
     /// A whole file.
     pub fn new(file: &'a SourceFile, parsed: &'a Parsed) -> Self {
-        Self { file, parsed, text: &file.text }
+        Self { file, name: &file.path, parsed, text: &file.text }
     }
 }
 
@@ -186,6 +189,9 @@ pub fn all() -> &'static [&'static dyn System] {
         &gateways::contour::Contour,
         &gateways::emissary::Emissary,
         &gateways::gloo::Gloo,
+        &gateways::traefik::Traefik,
+        &gateways::nginx::Nginx,
+        &gateways::haproxy::HaProxy,
         &mesh::istio::Istio,
         &mesh::linkerd::Linkerd,
         &gateways::gateway_api::GatewayApi,

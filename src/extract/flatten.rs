@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::facts::SettingsFact;
 use crate::rust::cargo;
 use crate::source::{SourceFile, Span};
-use crate::syntax::{Node, Parsed, Value};
+use crate::syntax::{Node, Parsed, Syntax, Value};
 
 /// A file with more values is data, not settings.
 const MAX_VALUES: usize = 10_000;
@@ -15,7 +15,8 @@ const MAX_BYTES: usize = 4 << 20;
 
 /// The values of a file, if programs may read it for their settings: a manifest of a package is none.
 pub(super) fn flatten(file: &SourceFile, parsed: &Parsed) -> Option<SettingsFact> {
-    if cargo::is_manifest(&file.path) {
+    let has_directives = Syntax::of_path(&file.path).is_some_and(Syntax::has_directives);
+    if has_directives || cargo::is_manifest(&file.path) {
         return None;
     }
     let mut flat = Flat::default();
@@ -66,7 +67,7 @@ impl Flat {
 mod tests {
     use super::*;
     use crate::source::FileId;
-    use crate::syntax::{Syntax, parse};
+    use crate::syntax::parse;
 
     fn flat(path: &str, text: &str) -> Option<Vec<(String, String)>> {
         let file = SourceFile { id: FileId(0), path: path.into(), text: text.into() };

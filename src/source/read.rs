@@ -91,9 +91,9 @@ fn decode(bytes: Vec<u8>, syntax: Syntax) -> Result<String, Foreign> {
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text),
-        // Java wrote ISO 8859-1 here for decades. One byte is one character there, so with a stand-in for each byte
+        // Java wrote ISO 8859-1 here for decades, and proxies read bytes. One byte is one character there, so with a stand-in for each byte
         // that is no ASCII all offsets and columns stay true; no key or number has any.
-        Err(error) if syntax == Syntax::Properties => {
+        Err(error) if syntax.is_of_bytes() => {
             Ok(error.into_bytes().into_iter().map(|b| if b.is_ascii() { char::from(b) } else { '?' }).collect())
         }
         Err(error) => Err(not_utf8(&error)),

@@ -1,8 +1,12 @@
 //! Texts to trees. Parsers never fail and never do I/O: they return what they could read and what they could not.
 
+pub mod caddyfile;
+mod directive;
 #[cfg(test)]
 mod dump;
+pub mod haproxy;
 pub mod json;
+pub mod nginx;
 pub mod properties;
 pub mod toml;
 pub mod tree;
@@ -19,6 +23,9 @@ pub fn parse(syntax: Syntax, file: &SourceFile) -> Parsed {
         Syntax::Json => json::parse(file),
         Syntax::Toml => toml::parse(file),
         Syntax::Properties => properties::parse(file),
+        Syntax::Nginx => nginx::parse(file),
+        Syntax::HaProxy => haproxy::parse(file),
+        Syntax::Caddyfile => caddyfile::parse(file),
         Syntax::Rust | Syntax::Sql => Parsed::default(),
     }
 }
@@ -34,6 +41,12 @@ pub enum Syntax {
     Toml,
     /// Java .properties; dotted keys become nested mappings.
     Properties,
+    /// nginx.conf and what it includes; directives with arguments and blocks.
+    Nginx,
+    /// haproxy.cfg: sections of directives.
+    HaProxy,
+    /// Caddyfiles: sites of directives.
+    Caddyfile,
     /// Rust sources.
     Rust,
     /// SQL scripts.
@@ -41,18 +54,80 @@ pub enum Syntax {
 }
 
 impl Syntax {
+    /// Whether its readers take bytes that are no UTF-8 for characters of some encoding.
+    pub fn is_of_bytes(self) -> bool {
+        self == Self::Properties || self.has_directives()
+    }
+
+    /// Whether it is made of words and blocks: its tree is one of directives.
+    pub fn has_directives(self) -> bool {
+        matches!(self, Self::Nginx | Self::HaProxy | Self::Caddyfile)
+    }
+
     /// The syntax of a path, by its name alone.
     pub fn of_path(path: &str) -> Option<Self> {
-        let name = path.rsplit('/').next().unwrap_or(path);
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if let Some(syntax) = of_name(folder, name) {
+            return Some(syntax);
+        }
         let ending = name.rsplit_once('.').map(|(_, e)| e.to_ascii_lowercase())?;
         Some(match ending.as_str() {
             "yaml" | "yml" => Self::Yaml,
             "json" | "jsonc" | "json5" => Self::Json,
             "toml" => Self::Toml,
             "properties" => Self::Properties,
+            "conf" | "nginx" => Self::Nginx,
+            "cfg" => Self::HaProxy,
+            "caddyfile" => Self::Caddyfile,
             "rs" => Self::Rust,
             "sql" => Self::Sql,
             _ => return None,
         })
+    }
+}
+
+/// Files that are known by more of their name than its ending, or by their folder.
+fn of_name(folder: &str, name: &str) -> Option<Syntax> {
+    // A container puts the values in at its start.
+    let name = name.strip_suffix(".template").unwrap_or(name);
+    let folder = folder.rsplit('/').next().unwrap_or(folder);
+    // Neither `Dockerfile` nor `default.old`.
+    let is_bare = !name.contains(|c: char| c == '.' || c.is_ascii_uppercase());
+    Some(match folder {
+        _ if name == "Caddyfile" || name.starts_with("Caddyfile.") => Syntax::Caddyfile,
+        _ if name.ends_with(".conf") => Syntax::Nginx,
+        _ if name.ends_with(".cfg") => Syntax::HaProxy,
+        "sites-available" | "sites-enabled" | "conf.d" | "nginx" | "snippets" if is_bare => Syntax::Nginx,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        let all: [(&str, &[&str]); 4] = [
+            (
+                "Nginx",
+                &[
+                    "nginx.conf",
+                    "a/conf.d/default.conf",
+                    "default.conf.template",
+                    "etc/sites-enabled/default",
+                    "nginx/proxy_params",
+                ],
+            ),
+            ("HaProxy", &["haproxy.cfg", "lb/haproxy.cfg.template"]),
+            ("Caddyfile", &["Caddyfile", "a/Caddyfile.dev", "site.caddyfile"]),
+            ("None", &["Makefile", "a/default", "nginx/Dockerfile", "nginx/default.old", "x.template"]),
+        ];
+        for (expected, paths) in all {
+            for path in paths {
+                let syntax = Syntax::of_path(path).map_or("None".to_string(), |s| format!("{s:?}"));
+                assert_eq!(syntax, expected, "{path}");
+            }
+        }
     }
 }

@@ -10,6 +10,8 @@ use crate::syntax::{self, Entry, Node, Parsed, Syntax, Value};
 pub(super) struct Inner<'a> {
     /// The file around it.
     file: &'a SourceFile,
+    /// The key under which it stands.
+    name: &'a str,
     text: &'a str,
     parsed: Parsed,
 }
@@ -17,7 +19,7 @@ pub(super) struct Inner<'a> {
 impl Inner<'_> {
     /// As a part of a unit.
     pub(super) fn part(&self) -> Part<'_> {
-        Part { file: self.file, parsed: &self.parsed, text: self.text }
+        Part { file: self.file, name: self.name, parsed: &self.parsed, text: self.text }
     }
 }
 
@@ -32,11 +34,11 @@ pub(super) fn in_config_maps<'a>(
     for (file, root) in documents {
         for object in objects::of(root).into_iter().filter(|o| o.kind == "ConfigMap" && o.version == "v1") {
             let entries = object.node.get("data").map_or(&[][..], Node::entries);
-            let texts = entries.iter().filter_map(|e| Some((text_of(file, &e.value)?, syntax_of(&e.key)?)));
-            let texts: Vec<((usize, &str), Syntax)> = texts.collect();
-            if texts.iter().any(|((_, text), _)| is_read(text)) {
-                let parsed = texts.into_iter().filter_map(|((start, text), syntax)| {
-                    Some(Inner { file, text, parsed: in_place(file, start, text, syntax)? })
+            let texts = entries.iter().filter_map(|e| Some((&*e.key, text_of(file, &e.value)?, syntax_of(&e.key)?)));
+            let texts: Vec<(&str, (usize, &str), Syntax)> = texts.collect();
+            if texts.iter().any(|(_, (_, text), _)| is_read(text)) {
+                let parsed = texts.into_iter().filter_map(|(name, (start, text), syntax)| {
+                    Some(Inner { file, name, text, parsed: in_place(file, start, text, syntax)? })
                 });
                 out.push(parsed.collect());
             }

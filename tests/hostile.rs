@@ -39,12 +39,23 @@ fn layers(json: &serde_json::Value) -> Vec<String> {
 #[test]
 fn empty_files_say_nothing() {
     let folder = Folder::new();
-    for name in ["a.yaml", "b.json", "c.toml", "d.properties", "e.rs", "f.sql", "Cargo.toml"] {
+    for name in [
+        "a.yaml",
+        "b.json",
+        "c.toml",
+        "d.properties",
+        "e.rs",
+        "f.sql",
+        "Cargo.toml",
+        "nginx.conf",
+        "haproxy.cfg",
+        "Caddyfile",
+    ] {
         folder.write(name, "").write(&format!("space/{name}"), " \n\n").write(&format!("bom/{name}"), "\u{feff}");
     }
     let output = folder.check();
     assert_eq!((output.code(), output.unread()), (0, vec![]));
-    assert_eq!(output.json()["summary"]["files"], 21);
+    assert_eq!(output.json()["summary"]["files"], 30);
 }
 
 #[test]
@@ -150,6 +161,73 @@ fn deep_json_is_told() {
     unread_is_told("lists.json", json(format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH))));
     unread_is_told("maps.json", json(format!("{}1{}", "{\"a\":".repeat(DEPTH), "}".repeat(DEPTH))));
     unread_is_told("open.json", json("[".repeat(DEPTH)));
+}
+
+/// Proxies' files, each with a place after which anything may follow.
+const NGINX: &str = "upstream u { server a; server b; }\nserver { location / { proxy_pass http://u; } }\n";
+const HAPROXY: &str = "backend orders\n  server a orders-a:80\n  retries 3\n";
+const CADDY: &str = "orders.test {\n  reverse_proxy orders:80 {\n    lb_retries 3\n  }\n}\n";
+
+#[test]
+fn deep_directives_are_told() {
+    unread_is_told("nginx.conf", format!("{NGINX}{}{}", "a {".repeat(DEPTH), "}".repeat(DEPTH)));
+    unread_is_told("open/nginx.conf", format!("{NGINX}{}", "a { b; ".repeat(DEPTH)));
+    unread_is_told("Caddyfile", format!("{CADDY}{}{}", "a {\n".repeat(DEPTH), "}\n".repeat(DEPTH)));
+    unread_is_told("open/Caddyfile", format!("{CADDY}{}", "a {\n".repeat(DEPTH)));
+}
+
+#[test]
+fn directives_that_never_end_are_told() {
+    for rest in ["server { location / { proxy_pass a;", "proxy_pass \"a", "}", "proxy_pass 'a", "proxy_pass a"] {
+        unread_is_told("nginx.conf", format!("{NGINX}{rest}"));
+    }
+    for rest in ["  acl a str \"b\n", "  acl a str 'b"] {
+        unread_is_told("haproxy.cfg", format!("{HAPROXY}{rest}"));
+    }
+    for rest in ["}\n", "a {\n", "respond \"a", "respond `a", "respond <<A\nb"] {
+        unread_is_told("Caddyfile", format!("{CADDY}{rest}"));
+    }
+}
+
+#[test]
+fn bytes_of_other_encodings_move_nothing_in_proxies_files() {
+    let files: [(&str, &str, &str); 3] = [
+        ("nginx.conf", NGINX, "nginx.conf:2:10"),
+        ("haproxy.cfg", HAPROXY, "haproxy.cfg:3:11"),
+        ("Caddyfile", CADDY, "Caddyfile:3:16"),
+    ];
+    for (path, text, place) in files {
+        for before in [&b"# caf\xE9 \xFF \0 \x01\n"[..], b"\xEF\xBB\xBF#\n"] {
+            let line = place.split(':').nth(1).unwrap().parse::<u32>().unwrap();
+            let moved = place.replacen(&format!(":{line}:"), &format!(":{}:", line + 1), 1);
+            assert_eq!(layers(&all_is_read(path, [before, text.as_bytes()].concat())), [moved]);
+        }
+    }
+}
+
+#[test]
+fn fifty_megabytes_of_directives_are_read_or_told() {
+    let fill = |start: &str, line: &str| format!("{start}{}", line.repeat(50_000_000 / line.len()));
+    all_is_read("nginx.conf", fill(NGINX, &format!("# {}\n", "a".repeat(5_000))));
+    unread_is_told("many/nginx.conf", fill(NGINX, "a b;\n"));
+    unread_is_told("many/haproxy.cfg", fill(HAPROXY, "  a b\n"));
+    unread_is_told("many/Caddyfile", fill(CADDY, "a b\n"));
+    // Openings of templates and texts that nothing closes.
+    for opening in ["<% ", "{% ", "a {{ ", "\\"] {
+        let output = Folder::with("nginx.conf", fill(NGINX, opening)).check();
+        assert!(output.code() < 2, "{opening}");
+    }
+}
+
+#[test]
+fn files_that_include_each_other_end() {
+    let folder = Folder::with("nginx/nginx.conf", format!("include conf.d/*.conf;\n{NGINX}"));
+    for n in 0..40 {
+        let text = format!("include conf.d/*.conf;\nlocation /{n} {{ include conf.d/*.conf; proxy_pass http://u; }}\n");
+        folder.write(&format!("nginx/conf.d/{n}.conf"), text);
+    }
+    let output = folder.check();
+    assert!(output.code() < 2 && output.unread().is_empty(), "{}", output.stdout);
 }
 
 #[test]

@@ -862,7 +862,7 @@ pub fn waits(facts: &Facts, millis: [u64; 5]) -> bool {
 }
 
 fn rows() -> impl Iterator<Item = &'static Row> {
-    ROWS.iter().chain(super::envoy_defaults::ROWS)
+    ROWS.iter().chain(super::envoy_defaults::ROWS).chain(super::proxies::ROWS)
 }
 
 #[test]

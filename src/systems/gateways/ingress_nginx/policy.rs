@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use super::CONFIG;
-use crate::model::{Attempts, Conditions, Inert, Methods, Mode, ModeSet, Pick, Setting};
+use crate::model::{Attempts, Conditions, Inert, Methods, Setting};
 use crate::source::Span;
 use crate::syntax::{Entry, Node};
+use crate::systems::next_upstream::{self, NextUpstream};
 use crate::systems::settings;
 
 /// What the settings say, in the terms of a layer.
@@ -26,7 +27,7 @@ pub(super) struct Policy {
 impl Policy {
     /// Reads the settings. `everywhere`: they are the controller's, where `retry-non-idempotent` counts too.
     pub(super) fn read<'n>(name: &str, opens: Span, get: impl Fn(&str) -> Option<&'n Entry>, everywhere: bool) -> Self {
-        let conditions = Words::read(get("proxy-next-upstream"), opens);
+        let conditions = conditions(get("proxy-next-upstream"), opens);
         let tries = get("proxy-next-upstream-tries");
         let overall = get("proxy-next-upstream-timeout").and_then(|e| settings::limit(&e.value, seconds));
         let (attempts, place, reading) = count(name, opens, tries, overall.as_ref(), &conditions);
@@ -41,7 +42,7 @@ impl Policy {
                 .any(|key| get(key).is_some())
                 || switch.is_some(),
             conditions: conditions.conditions,
-            methods: methods(allowed),
+            methods: next_upstream::methods(allowed),
             per_try: per_try(get("proxy-read-timeout")),
             inert: inert(&get, everywhere),
             overall,
@@ -53,8 +54,8 @@ impl Policy {
 fn inert<'n>(get: &impl Fn(&str) -> Option<&'n Entry>, everywhere: bool) -> Vec<Inert> {
     let mut out = Vec::new();
     if let Some(list) = get("proxy-next-upstream") {
-        let words = words(&list.value);
-        let unknown = words.iter().find(|(word, _)| modes(word).is_none());
+        let words = next_upstream::words(&list.value);
+        let unknown = words.iter().find(|(word, _)| !is_known(word));
         if let (Some((word, span)), false) = (unknown, everywhere) {
             let why = "it is none of the controller's conditions, and one such word makes it drop the whole list";
             let known = "error, timeout, invalid_header, http_500, http_502, http_503, http_504, http_403, http_404, \
@@ -83,7 +84,7 @@ fn count(
     opens: Span,
     tries: Option<&Entry>,
     overall: Option<&Setting<Duration>>,
-    words: &Words,
+    words: &NextUpstream,
 ) -> (Setting<Attempts>, Span, String) {
     if let Some(off) = words.off {
         return (Setting::written(Attempts::Count(1), off), off, format!("`proxy-next-upstream: off` on {name}"));
@@ -120,79 +121,15 @@ fn per_try(read: Option<&Entry>) -> Setting<Duration> {
     }
 }
 
-/// What may have been processed and is sent again.
-fn methods(non_idempotent: Option<Span>) -> Methods {
-    let all = ["DELETE", "GET", "HEAD", "OPTIONS", "PUT", "TRACE"].map(String::from);
-    match non_idempotent {
-        None => Methods::Only(all.to_vec()),
-        Some(span) => {
-            let more = ["POST", "PATCH", "LOCK"].map(String::from);
-            Methods::Written { methods: all.into_iter().chain(more).collect(), span }
-        }
-    }
+/// A list with a word that is not one of nginx's is refused whole, and the default holds.
+fn conditions(entry: Option<&Entry>, opens: Span) -> NextUpstream {
+    let words = entry.map_or_else(Vec::new, |e| next_upstream::words(&e.value));
+    let known = words.iter().all(|(word, _)| is_known(word)).then(|| NextUpstream::read(&words)).flatten();
+    known.unwrap_or_else(|| NextUpstream::by_default(opens))
 }
 
-/// The words of `proxy-next-upstream`.
-#[derive(Default)]
-struct Words {
-    conditions: Conditions,
-    off: Option<Span>,
-    non_idempotent: Option<Span>,
-}
-
-impl Words {
-    /// A list with a word that is not one of nginx's is refused whole, and the default holds.
-    fn read(entry: Option<&Entry>, opens: Span) -> Self {
-        let words: Vec<(&str, Span)> = entry.map_or_else(Vec::new, |e| words(&e.value));
-        let known = !words.is_empty() && words.iter().all(|(word, _)| modes(word).is_some());
-        if !known {
-            let modes = ModeSet::transport();
-            let text = "the default `error timeout`".to_string();
-            let conditions =
-                Conditions { yes: modes, picks: vec![Pick { modes, span: opens, text }], ..Conditions::default() };
-            return Self { conditions, ..Self::default() };
-        }
-        let mut out = Self::default();
-        for (word, span) in words {
-            match word {
-                "off" => out.off = Some(span),
-                "non_idempotent" => out.non_idempotent = Some(span),
-                _ => {}
-            }
-            let modes = modes(word).unwrap_or_default();
-            if !modes.is_empty() {
-                out.conditions.yes = out.conditions.yes.union(modes);
-                out.conditions.picks.push(Pick { modes, span, text: format!("`{word}`") });
-            }
-        }
-        out
-    }
-}
-
-fn modes(word: &str) -> Option<ModeSet> {
-    let one = |mode: Mode| [mode].into_iter().collect::<ModeSet>();
-    Some(match word {
-        "error" => one(Mode::Refused),
-        "timeout" => one(Mode::Timeout),
-        "invalid_header" | "non_idempotent" | "off" => ModeSet::EMPTY,
-        _ => {
-            let status: u16 = word.strip_prefix("http_")?.parse().ok()?;
-            matches!(status, 403 | 404 | 429 | 500 | 502 | 503 | 504).then(|| one(Mode::Status(status)))?
-        }
-    })
-}
-
-/// The words of a list that blanks part, each with its place.
-fn words(node: &Node) -> Vec<(&str, Span)> {
-    let Some(text) = node.as_str() else { return Vec::new() };
-    let mut at = 0;
-    let mut out = Vec::new();
-    for word in text.split(char::is_whitespace).take(settings::MAX_LIST) {
-        if !word.is_empty() {
-            out.push((word, settings::within(node, at..at + word.len())));
-        }
-        // What parts the words is one character, a blank of one byte in all that a controller takes.
-        at += word.len() + 1;
-    }
-    out
+/// Not every word of nginx's is one that the controller takes.
+fn is_known(word: &str) -> bool {
+    let others = ["invalid_response", "not_found", "updating", "denied"];
+    !others.contains(&word) && next_upstream::modes(word).is_some()
 }

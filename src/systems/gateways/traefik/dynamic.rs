@@ -54,6 +54,7 @@ impl Dynamic<'_> {
             let others = words(&list.value).into_iter().map(|(name, _)| super::key(name, self.provider)).collect();
             facts.policy_uses.push(chain(key.clone(), others, entry.key_span));
         }
+        facts.inert.extend(policy::inert(&entry.key, &entry.value));
         facts.layers.extend(policy::layers(&entry.key, &format!("{MIDDLEWARE}{key}"), &entry.value, self.is_old));
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::dynamic::{field, words};
 use super::{BACKOFF, BUFFER, ID, RETRY, expression};
 use crate::model::{
-    Advice, Attempts, Conditions, GatewayName, HostRef, Jitter, Layer, Methods, Mode, ModeSet, Pick, STATUSES, Setting,
+    Advice, Attempts, Conditions, GatewayName, HostRef, Inert, Jitter, Layer, Methods, Mode, ModeSet, Pick, STATUSES, Setting,
     Wait,
 };
 use crate::source::Span;
@@ -19,6 +19,26 @@ pub(super) fn layers(name: &str, id: &str, middleware: &Node, is_old: bool) -> V
     let retry = field(middleware, "retry").map(|e| retry(name, id, e, is_old));
     let buffering = field(middleware, "buffering").and_then(|e| buffering(name, id, e));
     retry.into_iter().chain(buffering).collect()
+}
+
+/// What is written in a middleware and does nothing, or worse.
+pub(super) fn inert(name: &str, middleware: &Node) -> Vec<Inert> {
+    let Some(retry) = field(middleware, "retry") else { return Vec::new() };
+    let owner = format!("Traefik retry {name}");
+    let mut out = Vec::new();
+    if let Some(attempts) = field(&retry.value, "attempts").filter(|e| e.value.as_int().is_some_and(|n| n < 1)) {
+        let why = "the middleware cannot be built with it, and its routers answer 404";
+        let inert = Inert::new(attempts.value.span, settings::quote(attempts), why).of(&owner);
+        out.push(inert.instead("Count the first try: 1 is no retry, 3 are two retries"));
+    } else if field(&retry.value, "attempts").is_some_and(|e| e.value.as_int() == Some(1)) {
+        let others = ["initialInterval", "status", "timeout", "retryNonIdempotentMethod"];
+        for entry in others.iter().filter_map(|key| field(&retry.value, key)) {
+            let why = "`attempts: 1` is the first try, and there is no other";
+            let setting = format!("`{}`", entry.key);
+            out.push(Inert::new(entry.key_span, setting, why).of(&owner).instead("Set `attempts` to 2 or 3"));
+        }
+    }
+    out
 }
 
 /// A layer with its hops.

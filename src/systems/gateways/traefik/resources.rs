@@ -76,6 +76,7 @@ impl Resource<'_> {
             facts.policy_uses.push(chain(key.clone(), others, self.object.name_span));
         }
         let name = self.object.qualified();
+        facts.inert.extend(policy::inert(&name, spec));
         facts.layers.extend(policy::layers(&name, &format!("{MIDDLEWARE}{key}"), spec, is_old));
     }
 

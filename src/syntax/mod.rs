@@ -25,6 +25,7 @@ pub fn parse(syntax: Syntax, file: &SourceFile) -> Parsed {
         Syntax::Properties => properties::parse(file),
         Syntax::Nginx => nginx::parse(file),
         Syntax::HaProxy => haproxy::parse(file),
+        Syntax::HaProxyLines => haproxy::parse_lines(file),
         Syntax::Caddyfile => caddyfile::parse(file),
         Syntax::Rust | Syntax::Sql => Parsed::default(),
     }
@@ -45,6 +46,8 @@ pub enum Syntax {
     Nginx,
     /// haproxy.cfg: sections of directives.
     HaProxy,
+    /// Lines of one section of HAProxy's, as other files carry them; no file by itself.
+    HaProxyLines,
     /// Caddyfiles: sites of directives.
     Caddyfile,
     /// Rust sources.
@@ -61,7 +64,7 @@ impl Syntax {
 
     /// Whether it is made of words and blocks: its tree is one of directives.
     pub fn has_directives(self) -> bool {
-        matches!(self, Self::Nginx | Self::HaProxy | Self::Caddyfile)
+        matches!(self, Self::Nginx | Self::HaProxy | Self::HaProxyLines | Self::Caddyfile)
     }
 
     /// The syntax of a path, by its name alone.

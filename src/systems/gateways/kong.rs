@@ -230,14 +230,14 @@ fn is_grpc(service: &Node) -> bool {
 }
 
 /// nginx moves on after what it calls `error` and `timeout`; Kong never widens that.
-fn conditions(opens: Span) -> Conditions {
+pub(super) fn conditions(opens: Span) -> Conditions {
     let modes = ModeSet::transport();
     let pick = crate::model::Pick { modes, span: opens, text: "Kong's fixed conditions".to_string() };
     Conditions { yes: modes, picks: vec![pick], ..Conditions::default() }
 }
 
 /// `url` is the short form of protocol, host, port and path.
-fn host_of(service: &Node) -> Option<HostRef> {
+pub(super) fn host_of(service: &Node) -> Option<HostRef> {
     if let Some(node) = service.get("url").filter(|n| !n.is_null()) {
         return settings::host(node.as_str()?, node.span, None);
     }

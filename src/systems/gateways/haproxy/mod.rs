@@ -1,8 +1,8 @@
 //! HAProxy: `haproxy.cfg`, its defaults, backends and listens.
 
 mod guard;
-mod policy;
-mod retry_on;
+pub(super) mod policy;
+pub(super) mod retry_on;
 
 use std::collections::BTreeMap;
 

@@ -22,19 +22,9 @@ pub(super) struct Backend<'n> {
 }
 
 impl<'n> Backend<'n> {
-    /// The blocks that hold for it, the nearest first.
-    fn blocks(&self) -> impl Iterator<Item = &'n Node> + '_ {
-        std::iter::once(self.block).chain(self.defaults.iter().copied())
-    }
-
-    fn directive(&self, name: &str) -> Option<&'n Entry> {
-        self.blocks().find_map(|block| block.directive(name))
-    }
-
-    /// A directive of two words: `timeout connect 5s`.
-    fn second(&self, name: &str, word: &str) -> Option<&'n Entry> {
-        let is_it = |e: &&'n Entry| e.value.arg(0) == Some(word);
-        self.blocks().find_map(|block| block.directives(name).filter(is_it).last())
+    fn lines(&self) -> Lines<'n> {
+        let blocks = std::iter::once(self.block).chain(self.defaults.iter().copied()).collect();
+        Lines { blocks, has_several: self.has_several() }
     }
 
     fn servers(&self) -> impl Iterator<Item = &'n Entry> + '_ {
@@ -60,69 +50,22 @@ impl<'n> Backend<'n> {
         }
     }
 
-    fn is_tcp(&self) -> bool {
-        self.directive("mode").is_some_and(|e| e.value.arg(0) == Some("tcp"))
-    }
-
-    /// Whether a retry may go to another server.
-    fn moves_on(&self) -> bool {
-        let switch = self.blocks().find_map(|block| {
-            block.entries().iter().rev().find_map(|e| match (&*e.key, e.value.arg(0), e.value.arg(1)) {
-                ("option", Some("redispatch"), interval) => Some(interval != Some("0")),
-                ("no", Some("option"), Some("redispatch")) => Some(false),
-                _ => None,
-            })
-        });
-        switch.unwrap_or(false) && self.has_several()
-    }
-
     /// Its layer; a backend without servers sends nothing.
     pub(super) fn layer(&self, id: Arc<str>, from: GatewayName, to: Vec<HostRef>) -> Option<Layer> {
         let has_servers = self.servers().next().is_some() || self.block.directive("server-template").is_some();
-        if !has_servers {
-            return None;
-        }
-        let opens = self.section.head();
-        let name = format!("HAProxy {} {}", self.section.key, self.name);
-        let retry_on = self.directive("retry-on");
-        let mut retries = retry_on.map_or_else(|| RetryOn::by_default(opens), |e| RetryOn::read(e, self.is_tcp()));
-        let blocks: Vec<&Node> = self.blocks().collect();
-        let methods = match (retries.after_sending, guard::methods(&blocks)) {
-            (Some(_), Guarded::Always) => {
-                retries.only_connecting();
-                Methods::Any
-            }
-            (Some(_), Guarded::Some(methods)) => methods,
-            (None, _) => Methods::Any,
-        };
-        let nothing = retry_on.filter(|_| retries.conditions.yes.is_empty() && retries.conditions.unknown.is_empty());
-        let (attempts, place, reading) = match nothing {
-            // `none`, or in mode tcp only what comes after connecting.
-            Some(e) => (Setting::written(Attempts::Count(1), e.key_span), e.key_span, format!("`retry-on` on {name}")),
-            None => self.count(&name, opens),
-        };
-        let (wait, wait_place) = self.wait(&retries);
-        Some(Layer {
-            reading,
-            place,
-            asked_for: retry_on.is_some() || self.directive("retries").is_some(),
-            attempts,
-            wait,
-            wait_place,
-            retries: retries.conditions,
-            methods,
-            per_try: self.limit("server"),
-            advice: advice(),
-            scope: base::hops(vec![from], to),
-            ..base::layer(ID, id, name, opens, MANUAL)
-        })
+        let base = || base::layer(ID, id, self.title(), self.section.head(), MANUAL);
+        has_servers.then(|| self.lines().fill(Layer { scope: base::hops(vec![from], to), ..base() }))
+    }
+
+    fn title(&self) -> String {
+        format!("HAProxy {} {}", self.section.key, self.name)
     }
 
     /// What is written here and does nothing; what it inherits may do something elsewhere.
     pub(super) fn inert(&self) -> Vec<Inert> {
-        let name = format!("HAProxy {} {}", self.section.key, self.name);
+        let name = self.title();
         let mut out = Vec::new();
-        if let Some(entry) = self.block.directive("retry-on").filter(|_| self.is_tcp()) {
+        if let Some(entry) = self.block.directive("retry-on").filter(|_| self.lines().is_tcp()) {
             let words = entry.value.args().filter(|a| !matches!(a.as_str(), Some("none" | "conn-failure")));
             for word in words.take(settings::MAX_LIST) {
                 let why = "in mode tcp there is no answer to look at, only connections that fail";
@@ -138,6 +81,75 @@ impl<'n> Backend<'n> {
         }
         out
     }
+}
+
+/// The directives that hold for the servers of a section.
+pub(in crate::systems::gateways) struct Lines<'n> {
+    /// The blocks in which they stand, the nearest first.
+    pub blocks: Vec<&'n Node>,
+    /// Whether a retry can find another server.
+    pub has_several: bool,
+}
+
+impl<'n> Lines<'n> {
+    fn directive(&self, name: &str) -> Option<&'n Entry> {
+        self.blocks.iter().find_map(|block| block.directive(name))
+    }
+
+    /// A directive of two words: `timeout connect 5s`.
+    fn second(&self, name: &str, word: &str) -> Option<&'n Entry> {
+        let is_it = |e: &&'n Entry| e.value.arg(0) == Some(word);
+        self.blocks.iter().find_map(|block| block.directives(name).filter(is_it).last())
+    }
+
+    fn is_tcp(&self) -> bool {
+        self.directive("mode").is_some_and(|e| e.value.arg(0) == Some("tcp"))
+    }
+
+    /// Whether a retry may go to another server.
+    fn moves_on(&self) -> bool {
+        let switch = self.blocks.iter().find_map(|block| {
+            block.entries().iter().rev().find_map(|e| match (&*e.key, e.value.arg(0), e.value.arg(1)) {
+                ("option", Some("redispatch"), interval) => Some(interval != Some("0")),
+                ("no", Some("option"), Some("redispatch")) => Some(false),
+                _ => None,
+            })
+        });
+        switch.unwrap_or(false) && self.has_several
+    }
+
+    /// A layer with what the directives say.
+    pub(in crate::systems::gateways) fn fill(&self, layer: Layer) -> Layer {
+        let (name, opens) = (layer.name.clone(), layer.opens);
+        let retry_on = self.directive("retry-on");
+        let mut retries = retry_on.map_or_else(|| RetryOn::by_default(opens), |e| RetryOn::read(e, self.is_tcp()));
+        let methods = match (retries.after_sending, guard::methods(&self.blocks)) {
+            (Some(_), Guarded::Always) => {
+                retries.only_connecting();
+                Methods::Any
+            }
+            (Some(_), Guarded::Some(methods)) => methods,
+            (None, _) => Methods::Any,
+        };
+        let nothing = retry_on.filter(|_| retries.conditions.yes.is_empty() && retries.conditions.unknown.is_empty());
+        let (attempts, place, reading) = match nothing {
+            // `none`, or in mode tcp only what comes after connecting.
+            Some(e) => (Setting::written(Attempts::Count(1), e.key_span), e.key_span, format!("`retry-on` on {name}")),
+            None => self.count(&name, opens),
+        };
+        Layer {
+            reading,
+            place,
+            asked_for: retry_on.is_some() || self.directive("retries").is_some(),
+            attempts,
+            wait: self.wait(&retries),
+            retries: retries.conditions,
+            methods,
+            per_try: self.limit("server"),
+            advice: advice(),
+            ..layer
+        }
+    }
 
     fn count(&self, name: &str, opens: Span) -> (Setting<Attempts>, Span, String) {
         let written = self.directive("retries").and_then(|e| Some((e, e.value.args().next()?)));
@@ -150,24 +162,23 @@ impl<'n> Backend<'n> {
             None => Setting::unknown("`retries` is not a whole number here", Some(value.span)),
         };
         let text = settings::shown(value.as_str().unwrap_or_default());
-        let inherited = !self.block.directives("retries").any(|e| std::ptr::eq(e, entry));
-        let from = if inherited { " from its defaults" } else { "" };
+        let own = self.blocks.first().is_some_and(|b| b.directives("retries").any(|e| std::ptr::eq(e, entry)));
+        let from = if own { "" } else { " from its defaults" };
         (attempts, value.span, format!("`retries {text}` on {name}{from}"))
     }
 
     /// Only a refused connection to the same server is followed by a wait.
-    fn wait(&self, retries: &RetryOn) -> (Wait, Option<Span>) {
+    fn wait(&self, retries: &RetryOn) -> Wait {
         let waits = retries.conditions.yes.contains(Mode::Refused) && retries.after_sending.is_none();
         if !waits || self.moves_on() {
-            return (Wait::None, None);
+            return Wait::None;
         }
         let second = Duration::from_secs(1);
-        let wait = match self.limit("connect") {
+        Wait::Fixed(match self.limit("connect") {
             Some(Setting::Written { value, span }) if value < second => Setting::written(value, span),
             Some(Setting::Unknown { why, span }) => Setting::unknown(why, span),
             _ => Setting::default(second, STREAM),
-        };
-        (Wait::Fixed(wait), None)
+        })
     }
 
     fn limit(&self, which: &str) -> Option<Setting<Duration>> {

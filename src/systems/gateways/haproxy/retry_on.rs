@@ -69,7 +69,7 @@ fn one(mode: Mode) -> ModeSet {
 }
 
 /// What a word retries. An answer that never begins (closed or reset after sending) is as if refused.
-fn modes(word: &str) -> Option<ModeSet> {
+pub(in crate::systems::gateways) fn modes(word: &str) -> Option<ModeSet> {
     Some(match word {
         "none" | "junk-response" | "0rtt-rejected" => ModeSet::EMPTY,
         "conn-failure" | "empty-response" => one(Mode::Refused),

@@ -151,7 +151,7 @@ mod tests {
             ("proxy_params", "nginx/proxy_params"),
             ("/etc/nginx/upstreams.conf", "nginx/upstreams.conf"),
             ("/etc/nginx/conf.d/*.conf", "default.conf"),
-            ("snippets/retry*s.conf", "snippets/retries.conf"),
+            ("snippets/retr*s.conf", "snippets/retries.conf"),
         ] {
             assert!(matches(pattern, path), "{pattern} {path}");
         }

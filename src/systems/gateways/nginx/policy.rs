@@ -9,7 +9,8 @@ use super::walk::Scope;
 use super::{ID, PEERS, PROXY, STREAM, UPSTREAM};
 use crate::facts::Facts;
 use crate::model::{
-    Advice, Attempts, Conditions, Confidence, GatewayName, Inert, Layer, Methods, Mode, ModeSet, Pick, STATUSES, Setting,
+    Advice, Attempts, Conditions, Confidence, GatewayName, Inert, Layer, Methods, Mode, ModeSet, Pick, STATUSES,
+    Setting,
 };
 use crate::source::Span;
 use crate::syntax::{Entry, Node};

@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::dynamic::{field, words};
 use super::{BACKOFF, BUFFER, ID, RETRY, expression};
 use crate::model::{
-    Advice, Attempts, Conditions, GatewayName, HostRef, Inert, Jitter, Layer, Methods, Mode, ModeSet, Pick, STATUSES, Setting,
-    Wait,
+    Advice, Attempts, Conditions, GatewayName, HostRef, Inert, Jitter, Layer, Methods, Mode, ModeSet, Pick, STATUSES,
+    Setting, Wait,
 };
 use crate::source::Span;
 use crate::syntax::{Entry, Node};

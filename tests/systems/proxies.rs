@@ -78,7 +78,7 @@ pub const ROWS: &[Row] = &[
         |f| default_count(f, 2) && only(f).retries.yes == [Mode::Refused].into_iter().collect(),
     ),
     row("haproxy", "retries absent", "haproxy.cfg", HAPROXY, |f| default_count(f, 4) && only(f).is_implicit()),
-    row("haproxy", "retries 0", "haproxy.cfg", "backend a\n retries 0\n server s b:80\n", |f| written_count(f, 1)),
+    row("haproxy", "retries 0", "haproxy.cfg", "backend a\n  retries 0\n  server s b:80\n", |f| written_count(f, 1)),
     row("haproxy", "retry-on absent", "haproxy.cfg", HAPROXY, |f| {
         only(f).retries.yes == [Mode::Refused].into_iter().collect()
     }),
@@ -96,7 +96,7 @@ pub const ROWS: &[Row] = &[
     row("haproxy", "timeout server absent", "haproxy.cfg", HAPROXY, |f| only(f).per_try.is_none()),
     row("haproxy", "limit on all tries together", "haproxy.cfg", HAPROXY, |f| only(f).overall.is_none()),
     row("haproxy", "Retry-After", "haproxy.cfg", HAPROXY_WIDE, ignores_retry_after),
-    row("haproxy", "mode tcp", "haproxy.cfg", "backend a\n mode tcp\n retry-on 503\n server s b:80\n", |f| {
+    row("haproxy", "mode tcp", "haproxy.cfg", "backend a\n  mode tcp\n  retry-on 503\n  server s b:80\n", |f| {
         only(f).retries.yes.is_empty()
     }),
 ];

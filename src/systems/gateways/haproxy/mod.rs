@@ -27,7 +27,8 @@ static META: SystemMeta = SystemMeta {
     name: "HAProxy",
     reads: "`haproxy.cfg`: `retries`, `retry-on`, `option redispatch` and what guards them, in defaults, backends and \
             listens",
-    marks: &["backend", "listen", "retry-on", "redispatch"],
+    // The words alone are in every other file.
+    marks: &["\nbackend ", "\nlisten ", "\n  server ", "\n    server ", "\n\tserver ", "retry-on", "redispatch"],
     defaults: &[
         DefaultFigure { what: "retries absent", value: "4 attempts (3 retries)", source: RETRIES },
         DefaultFigure { what: "retries 0", value: "1 attempt", source: MANUAL },

@@ -218,6 +218,12 @@ pub fn metas() -> impl Iterator<Item = &'static SystemMeta> {
     all().iter().map(|c| c.meta())
 }
 
+/// Whether a path leads into one of the crates.
+pub(crate) fn is_of_one(path: &Path) -> bool {
+    let Some(first) = path.segments.first() else { return false };
+    all().iter().any(|c| c.meta().marks.contains(&&**first))
+}
+
 /// A function of one of the crates.
 pub(crate) fn function<'a>(machine: &mut Machine<'a, '_>, path: &Path, args: &[Value<'a>], at: At) -> Option<Eval<'a>> {
     ways(machine, path).iter().find_map(|path| {

@@ -6,14 +6,15 @@ use std::rc::Rc;
 
 use super::machine::{Machine, Purpose, Shared};
 use super::value::{ClientLayer, Kind, Object, Typed, Value, Why};
-use crate::rust::index::{FnIx, TypeIx, TypeKind};
-use crate::rust::ir::Ty;
+use crate::rust::crates;
+use crate::rust::index::{FnIx, TypeIx, TypeKind, TypeName};
+use crate::rust::ir::{Ty, TyShape};
 
 /// Steps for finding out one way in which a type is made.
 const STEPS: u32 = 20_000;
 
 /// Steps for finding out how all types are made.
-const STEPS_IN_ALL: u64 = 3_000_000;
+const STEPS_IN_ALL: u64 = 12_000_000;
 
 /// Types within types whose making is looked for.
 const DEPTH: u8 = 4;
@@ -30,6 +31,8 @@ pub(crate) struct Instances<'a> {
     depth: Cell<u8>,
     known: RefCell<BTreeMap<TypeIx, Option<Value<'a>>>>,
     layers: RefCell<BTreeMap<Option<usize>, Vec<ClientLayer<'a>>>>,
+    /// Whether values of a type may hold what repeats calls.
+    policies: RefCell<BTreeMap<TypeIx, bool>>,
 }
 
 impl<'a> Instances<'a> {
@@ -40,6 +43,7 @@ impl<'a> Instances<'a> {
             depth: Cell::new(0),
             known: RefCell::default(),
             layers: RefCell::default(),
+            policies: RefCell::default(),
         }
     }
 }
@@ -54,7 +58,7 @@ impl<'a> Machine<'a, '_> {
             return Value::unknown_of(id, why, Some(typed));
         }
         // `Vec<T>` and `Option<T>` of a type are not the type; only what the pointers around it leave.
-        self.instance_of(ty, id)
+        self.instance_of(ty)
     }
 
     fn is_made(&self, ty: TypeIx) -> bool {
@@ -62,14 +66,43 @@ impl<'a> Machine<'a, '_> {
     }
 
     /// A value of a struct: as it is made, if it is made in one way.
-    pub(crate) fn instance_of(&mut self, ty: TypeIx, id: u64) -> Value<'a> {
-        if let Some(made) = self.made(ty) {
-            return made.deep_clone();
+    pub(crate) fn instance_of(&mut self, ty: TypeIx) -> Value<'a> {
+        // To find out which calls there are, the types of the fields mostly tell enough.
+        let made = if self.discovering() && !self.may_hold_policy(ty, DEPTH) { None } else { self.made(ty) };
+        match made {
+            Some(made) => made.deep_clone(),
+            None => Value::new(Kind::Object(Rc::new(Object { ty: Some(ty), fields: RefCell::default(), rest: None }))),
         }
-        let fallback = Value::unknown(id, Why::Other("is set where the value is made, which was not found"));
-        let object = Object { ty: Some(ty), fields: RefCell::default(), rest: None };
-        let _ = fallback;
-        Value::new(Kind::Object(Rc::new(object)))
+    }
+
+    /// Whether a value of a type may hold what repeats calls: a policy of a crate, or something that can be called.
+    fn may_hold_policy(&self, ty: TypeIx, depth: u8) -> bool {
+        if let Some(known) = self.instances.policies.borrow().get(&ty) {
+            return *known;
+        }
+        let info = self.shared.index.ty(ty);
+        let TypeKind::Struct(item) = info.kind else { return false };
+        let may = item.fields.iter().any(|field| {
+            let typed = Typed { ty: &field.ty, scope: info.scope, self_ty: Some(ty) };
+            self.type_may_hold_policy(typed, depth)
+        });
+        if depth == DEPTH {
+            self.instances.policies.borrow_mut().insert(ty, may);
+        }
+        may
+    }
+
+    fn type_may_hold_policy(&self, typed: Typed<'a>, depth: u8) -> bool {
+        if matches!(typed.ty.shape, TyShape::Dyn | TyShape::Impl | TyShape::Other) {
+            return true;
+        }
+        let own = match self.type_name(typed) {
+            TypeName::External(path) => crates::is_of_one(&path),
+            TypeName::Local(ty) => depth > 0 && self.may_hold_policy(ty, depth - 1),
+            // A type parameter may be anything.
+            TypeName::Unknown => typed.ty.shape == TyShape::Path && typed.ty.path.segments.len() == 1,
+        };
+        own || typed.ty.args.iter().any(|ty| self.type_may_hold_policy(Typed { ty, ..typed }, depth))
     }
 
     fn made(&mut self, ty: TypeIx) -> Option<Value<'a>> {

@@ -1,8 +1,10 @@
 //! One run of a function: its budget, its choices where a condition is not known, and the way it came.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use super::env::Env;
 use super::episode::{Episode, Pick, Trace};
@@ -83,8 +85,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) settings: &'a [SettingsFact],
     pub(crate) statics: &'a super::statics::Statics,
     /// What paths and types of the code mean, by their addresses and where they stand.
-    pub(crate) resolved: RefCell<HashMap<At, Resolved>>,
-    pub(crate) types: RefCell<HashMap<At, TypeName>>,
+    pub(crate) resolved: RefCell<FxHashMap<At, Resolved>>,
+    pub(crate) types: RefCell<FxHashMap<At, TypeName>>,
 }
 
 impl<'a> Shared<'a> {

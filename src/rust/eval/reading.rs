@@ -1,5 +1,5 @@
 //! The reading as a whole: from each function that nothing calls to the calls that leave the program, and the layers
-//! around them. Roots are read in groups of a fixed size, so that threads change nothing.
+//! around them. Roots are read in a fixed number of groups, so that threads change nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +21,12 @@ use crate::rust::reading::{CodeCall, CodeLayerUse, CodeReading, Root, Target};
 use crate::rust::stack;
 use crate::source::Span;
 
-/// Roots that are read one after the other, and share what is looked up.
-const GROUP: usize = 16;
+/// Groups in which things are read: those of one group one after the other, so that they share what is looked up. So many
+/// whatever the number of threads, which therefore changes nothing; and enough of them for the cores that there may be.
+const GROUPS: usize = 8;
+
+/// The least that is worth a group.
+const LEAST_OF_GROUP: usize = 16;
 
 /// Steps for the calls of one root.
 const STEPS_OF_ROOT: u64 = 1_000_000;
@@ -64,7 +68,7 @@ pub(crate) fn read(index: &Index<'_>, settings: &[SettingsFact]) -> CodeReading 
     }
     let firsts: Vec<(FnIx, &Found)> = firsts.into_values().collect();
     let watched: Vec<(Draft<'_>, BTreeMap<Span, Known<'_>>)> = firsts
-        .par_chunks(GROUP)
+        .par_chunks(group_of(firsts.len()))
         .map(|group| stack::on_large_stack(|| Reader::new(&common, steps).firsts(group)).unwrap_or_default())
         .collect();
     let mut all = Draft::default();
@@ -74,7 +78,7 @@ pub(crate) fn read(index: &Index<'_>, settings: &[SettingsFact]) -> CodeReading 
         known.extend(of_group);
     }
     let groups: Vec<Draft<'_>> = starts
-        .par_chunks(GROUP)
+        .par_chunks(group_of(starts.len()))
         .map(|group| stack::on_large_stack(|| Reader::new(&common, steps).group(group, &known)).unwrap_or_default())
         .collect();
     for group in groups {
@@ -83,12 +87,17 @@ pub(crate) fn read(index: &Index<'_>, settings: &[SettingsFact]) -> CodeReading 
     all.finish(index)
 }
 
+/// How many of `all` things make a group.
+fn group_of(all: usize) -> usize {
+    all.div_ceil(GROUPS).max(LEAST_OF_GROUP)
+}
+
 /// Where chains of calls start: the functions that nothing calls; then those that only others like them call, or that
 /// are called by a name that several have.
 fn starts(common: &Common<'_>) -> Vec<Start> {
     let first: Vec<FnIx> = common.statics.roots(common.index);
     let mut starts: Vec<Start> = first
-        .par_chunks(GROUP)
+        .par_chunks(group_of(first.len()))
         .flat_map_iter(|group| stack::on_large_stack(|| discover_all(common, group)).unwrap_or_default())
         .collect();
     let mut reached: BTreeSet<FnIx> = starts.iter().flat_map(|s| s.reached.iter().copied().chain([s.root])).collect();

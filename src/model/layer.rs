@@ -290,7 +290,8 @@ pub struct Layer {
     pub advice: Advice,
     /// Copies sent in parallel: they count in every failure mode.
     pub copies: bool,
-    /// A stream or watcher that reconnects: not a request path; only missing-backoff concerns it.
+    /// A stream or watcher that reconnects, a wait until something is up: not a request path; only missing-backoff
+    /// concerns it.
     pub stream: bool,
     /// How sure the reading is.
     pub confidence: Confidence,

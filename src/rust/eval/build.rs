@@ -91,6 +91,7 @@ pub(crate) fn layer(
             }
         }
     };
+    layer.stream = retries.iter().all(|r| r.upkeep);
     layer.confidence = if best.unsure { Confidence::Low } else { Confidence::High };
     let stem = match &best.repeater {
         Repeater::Library(_) => format!("rust:{path}:{kind}"),

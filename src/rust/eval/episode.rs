@@ -87,6 +87,10 @@ pub(super) struct Turn<'a> {
 pub(crate) struct Episode<'a> {
     pub(crate) repeater: Repeater,
     pub(crate) chain: u64,
+    /// The place in the chain of functions of the one that holds it.
+    pub(super) frame: usize,
+    /// Whether it only asks if something is up.
+    pub(super) upkeep: bool,
     started: f64,
     /// How long it ran before it was cut short.
     spent: f64,
@@ -149,6 +153,8 @@ pub(crate) struct Trace<'a> {
     pub(crate) bound: Option<Origin<'a>>,
     /// The call that handed the bound over to the function with the loop.
     pub(crate) via: Option<Span>,
+    /// Whether it only asks if something is up.
+    pub(crate) upkeep: bool,
 }
 
 impl<'a> Episode<'a> {
@@ -240,8 +246,14 @@ impl<'a> Machine<'a, '_> {
     /// Something that may repeat begins.
     pub(crate) fn open_episode(&mut self, repeater: Repeater) {
         self.episodes.push(Episode {
+            frame: match repeater {
+                // Opened before its function is entered.
+                Repeater::Recursion { .. } => self.frames.len(),
+                _ => self.frames.len().saturating_sub(1),
+            },
             repeater,
             chain: self.chain(),
+            upkeep: false,
             started: self.clock,
             spent: 0.0,
             turns: 0,
@@ -337,6 +349,7 @@ impl<'a> Machine<'a, '_> {
             changed: episode.changed,
             bound: episode.bound,
             via: episode.via,
+            upkeep: episode.upkeep,
         });
         let index = self.traces.len() - 1;
         let turn = match self.episodes.last_mut() {
@@ -366,9 +379,9 @@ impl<'a> Machine<'a, '_> {
     /// the same call without any loop is a retry of its own.
     fn end_turn(&mut self) {
         let depth = self.episodes.len();
-        let (turn, chain) = match self.episodes.last_mut() {
-            Some(episode) => (std::mem::take(&mut episode.turn), episode.chain),
-            None => (std::mem::take(&mut self.outermost), 0),
+        let (turn, chain, upkeep) = match self.episodes.last_mut() {
+            Some(episode) => (std::mem::take(&mut episode.turn), episode.chain, episode.upkeep),
+            None => (std::mem::take(&mut self.outermost), 0, false),
         };
         let repeated: Vec<usize> =
             turn.inner.iter().copied().filter(|i| self.traces.get(*i).is_some_and(|t| t.hits > 1)).collect();
@@ -404,6 +417,7 @@ impl<'a> Machine<'a, '_> {
                 changed: false,
                 bound: None,
                 via: None,
+                upkeep,
             });
         }
     }
@@ -411,6 +425,7 @@ impl<'a> Machine<'a, '_> {
     /// The call under test is made.
     pub(crate) fn hit(&mut self, call: &Outgoing) {
         self.hits += 1;
+        self.note_upkeep(call);
         let pick = self.pick.take();
         for episode in &mut self.episodes {
             if episode.hit_now {
@@ -522,6 +537,13 @@ impl<'a> Machine<'a, '_> {
     pub(crate) fn note_open_bound(&mut self, bound: &Value<'a>) {
         if let Some(episode) = self.episodes.last_mut() {
             episode.open_bound.get_or_insert_with(|| bound.clone());
+        }
+    }
+
+    /// What runs hands out an item of a stream, which may be an error: whoever takes it decides whether there is a next.
+    pub(crate) fn hand_out(&mut self) {
+        for episode in &mut self.episodes {
+            episode.changed = true;
         }
     }
 

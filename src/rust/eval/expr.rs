@@ -249,7 +249,7 @@ impl<'a> Machine<'a, '_> {
         let id = Value::digest_all("argument", [&Value::text(name), &Value::int(i128::from(param.pat.span.start))]);
         match (&param.ty, of_type) {
             (Some(ty), _) => self.value_of_type(id, Why::Param(name), Typed { ty, scope, self_ty: of_type }),
-            (None, Some(ty)) => self.instance_of(ty, id),
+            (None, Some(ty)) => self.instance_of(ty),
             (None, None) => Value::unknown(id, Why::Param(name)),
         }
     }
@@ -501,6 +501,10 @@ impl<'a> Machine<'a, '_> {
     pub(crate) fn macro_call(&mut self, path: &'a Path, args: &'a [Expr], span: Span, env: &Env<'a>) -> Eval<'a> {
         let name: &'a str = path.segments.last().map(|n| &**n).unwrap_or_default();
         match (name, args) {
+            ("yield", _) => {
+                self.hand_out();
+                Ok(self.eval_all(args, env)?.pop().unwrap_or_else(Value::unit))
+            }
             ("ensure", _) => self.ensure(args.first(), span, env),
             ("pin" | "dbg" | "black_box", [one]) => self.eval(one, env),
             ("panic" | "unreachable" | "todo" | "unimplemented", _) => self.panic(),

@@ -32,6 +32,8 @@ pub(crate) struct Retry<'a> {
     pub(crate) method: Option<String>,
     /// Whether a choice was cut: there were too many open conditions.
     pub(crate) unsure: bool,
+    /// Whether it only asks if something is up.
+    pub(crate) upkeep: bool,
 }
 
 /// The retries around a watched call, outermost first.
@@ -80,6 +82,7 @@ pub(crate) fn switched_off<'a>(described: Arc<Described>) -> Retry<'a> {
         bound: None,
         method: None,
         unsure: false,
+        upkeep: false,
         repeater: Repeater::Library(described),
     }
 }
@@ -114,7 +117,7 @@ fn retry<'a>(watched: &Watched<'a>, key: (Span, u64)) -> Option<Retry<'a>> {
             .iter()
             .filter(|(_, t)| !again(t))
             .all(|(f, _)| here.iter().any(|(g, t)| again(t) && differs_by_surroundings(&f.choices, &g.choices)));
-        match (some, all) {
+        match (some, all && !here.iter().any(|(f, _)| f.partial)) {
             (true, true) => yes.insert(mode),
             (true, false) => unknown.insert(mode),
             (false, _) => {}
@@ -146,6 +149,7 @@ fn retry<'a>(watched: &Watched<'a>, key: (Span, u64)) -> Option<Retry<'a>> {
         picks,
         bound: with_bound.and_then(|t| t.bound),
         method: watched.target.as_ref().and_then(|t| t.method.clone()),
+        upkeep: retried.iter().all(|(_, t)| t.upkeep),
         unsure: seen.iter().any(|(f, _)| f.choices.iter().any(|c| c.of == 1)),
     })
 }

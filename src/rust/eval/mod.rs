@@ -34,6 +34,7 @@ mod settings;
 pub(crate) mod statics;
 mod std_names;
 mod text;
+mod upkeep;
 pub(crate) mod value;
 pub(crate) mod wait;
 mod watch;

@@ -28,6 +28,8 @@ pub(crate) struct Fork<'a> {
     pub(crate) good: Vec<u16>,
     pub(crate) traces: Vec<Trace<'a>>,
     pub(crate) choices: Vec<Choice>,
+    /// Whether some ways in which the failure may be judged were not run.
+    pub(crate) partial: bool,
     /// What the function gave back; `None` if it did not come to that.
     pub(crate) reply: Option<Reply>,
 }
@@ -175,6 +177,7 @@ impl<'a> Eye<'_, 'a> {
     fn runs(&mut self, world: &World, others_fail: bool, watched: &mut Watched<'a>) -> Vec<Fork<'a>> {
         let mut forks = Vec::new();
         let mut script = Vec::new();
+        let mut left = true;
         for _ in 0..MAX_FORKS {
             if *self.steps == 0 {
                 watched.cut = true;
@@ -204,9 +207,13 @@ impl<'a> Eye<'_, 'a> {
             watched.cut |= out_of_steps;
             match next {
                 Some(next) if !out_of_steps && !self.brief && !enough(&forks, world, watched) => script = next,
-                _ => break,
+                _ => {
+                    left = false;
+                    break;
+                }
             }
         }
+        forks.iter_mut().for_each(|fork| fork.partial |= left);
         forks
     }
 }
@@ -220,6 +227,7 @@ fn fork<'a>(machine: &mut Machine<'a, '_>, result: &Eval<'a>) -> Fork<'a> {
         },
         traces: std::mem::take(&mut machine.traces),
         choices: machine.oracle.trail.clone(),
+        partial: machine.oracle.trail.iter().any(|c| c.failure && c.of == 1),
         reply: result.as_ref().ok().and_then(reply::of),
     }
 }

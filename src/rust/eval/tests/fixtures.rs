@@ -82,6 +82,7 @@ fn faults(said: &str, layer: &Layer) -> Vec<String> {
             "attempts" => attempts(layer, value),
             "waits" => waits(layer, value),
             "jitter" => jitter(layer, value),
+            "upkeep" => layer.stream.then_some(()).ok_or_else(|| "a layer of requests".to_owned()),
             "retries" => retries(layer, value),
             "retry-after" => (layer.retry_after.value() == Some(&(value == "yes")))
                 .then_some(())
@@ -175,6 +176,9 @@ fn what_is_said_over_each_function_is_read_there() {
             continue;
         }
         for (text, layer) in said.layers.iter().zip(here) {
+            if layer.stream && !text.contains("upkeep") {
+                wrong.push(format!("{file} {}: upkeep", said.name));
+            }
             wrong.extend(faults(text, layer).into_iter().map(|f| format!("{file} {}: {f}", said.name)));
         }
     }

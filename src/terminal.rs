@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 
 use miette::Diagnostic;
+use supports_hyperlinks::Stream;
 
 use crate::cli::Color;
 use crate::report::text::{Style, render};
@@ -24,13 +25,23 @@ impl Terminal {
     /// The streams of this process.
     pub fn new(color: Color) -> Self {
         let variable = |name: &str| std::env::var_os(name);
-        let style = |is_terminal: bool, columns: Option<(terminal_size::Width, terminal_size::Height)>| Style {
+        let links = |stream| color != Color::Never && supports_hyperlinks::on(stream);
+        let style = |is_terminal: bool, links, columns: Option<(terminal_size::Width, terminal_size::Height)>| Style {
             color: colored(color, is_terminal, &variable),
+            links,
             width: columns.filter(|_| is_terminal).map_or(WIDTH, |(width, _)| usize::from(width.0)),
         };
         Self {
-            style: style(io::stdout().is_terminal(), terminal_size::terminal_size_of(io::stdout())),
-            error_style: style(io::stderr().is_terminal(), terminal_size::terminal_size_of(io::stderr())),
+            style: style(
+                io::stdout().is_terminal(),
+                links(Stream::Stdout),
+                terminal_size::terminal_size_of(io::stdout()),
+            ),
+            error_style: style(
+                io::stderr().is_terminal(),
+                links(Stream::Stderr),
+                terminal_size::terminal_size_of(io::stderr()),
+            ),
         }
     }
 

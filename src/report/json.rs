@@ -70,6 +70,7 @@ struct LabelJson<'r> {
 #[derive(Serialize)]
 struct FindingJson<'r> {
     rule: &'static str,
+    rule_url: String,
     severity: &'static str,
     confidence: &'static str,
     message: &'r str,
@@ -229,6 +230,7 @@ impl<'r> Writer<'r> {
         let path = finding.path.and_then(|ix| model.paths.get(ix.0 as usize));
         FindingJson {
             rule: finding.rule.id,
+            rule_url: finding.rule.url(),
             severity: finding.severity.name(),
             confidence: finding.confidence.name(),
             message: &finding.message,

@@ -54,7 +54,7 @@ mod tests {
 
     fn written(page: &str, color: bool) -> String {
         let mut out = Vec::new();
-        write(page, Style { color, width: 80 }, &mut out).expect("a Vec takes everything");
+        write(page, Style { color, links: false, width: 80 }, &mut out).expect("a Vec takes everything");
         String::from_utf8(out).expect("UTF-8")
     }
 

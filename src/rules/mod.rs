@@ -3,33 +3,33 @@
 //! To add one: its file here, its page in `rules/`, its line in [`all`].
 
 mod chain;
-mod check_then_insert;
+pub mod check_then_insert;
 mod finding;
-mod fixed_backoff;
-mod ignored_retry_after;
-mod implicit_retries;
-mod incomplete_dead_letter;
-mod inert_retry_setting;
-mod missing_backoff;
-mod missing_dead_letter;
-mod missing_idempotency_constraint;
-mod missing_jitter;
-mod missing_stored_response;
-mod non_idempotent_retry;
-mod non_time_based_purge;
+pub mod fixed_backoff;
+pub mod ignored_retry_after;
+pub mod implicit_retries;
+pub mod incomplete_dead_letter;
+pub mod inert_retry_setting;
+pub mod missing_backoff;
+pub mod missing_dead_letter;
+pub mod missing_idempotency_constraint;
+pub mod missing_jitter;
+pub mod missing_stored_response;
+pub mod non_idempotent_retry;
+pub mod non_time_based_purge;
 pub(crate) mod phrase;
-mod retries_exceed_timeout;
-mod retry_amplification;
-mod retry_on_any_error;
-mod retry_on_client_error;
+pub mod retries_exceed_timeout;
+pub mod retry_amplification;
+pub mod retry_on_any_error;
+pub mod retry_on_client_error;
 mod schedule;
-mod short_dead_letter_retention;
-mod short_idempotency_retention;
-mod stacked_retries;
-mod unbounded_retries;
-mod uncapped_backoff;
-mod unmonitored_dead_letter;
-mod weak_idempotency_key;
+pub mod short_dead_letter_retention;
+pub mod short_idempotency_retention;
+pub mod stacked_retries;
+pub mod unbounded_retries;
+pub mod uncapped_backoff;
+pub mod unmonitored_dead_letter;
+pub mod weak_idempotency_key;
 
 #[cfg(test)]
 mod tests;
@@ -50,6 +50,14 @@ pub struct RuleMeta {
     pub summary: &'static str,
     /// The page, Markdown.
     pub page: &'static str,
+}
+
+impl RuleMeta {
+    /// Where the page can be read: the documentation of this version, in which each rule's page is its module's text.
+    pub fn url(&self) -> String {
+        let module = self.id.replace('-', "_");
+        format!("https://docs.rs/retrylint/{}/retrylint/rules/{module}/", env!("CARGO_PKG_VERSION"))
+    }
 }
 
 /// A rule.

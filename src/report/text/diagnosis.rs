@@ -18,6 +18,7 @@ pub(super) struct Diagnosis {
     message: String,
     severity: Severity,
     code: Option<&'static str>,
+    url: Option<String>,
     help: Option<String>,
     labels: Vec<LabeledSpan>,
     source: Option<Text>,
@@ -41,6 +42,7 @@ impl Diagnosis {
                 rules::Severity::Note => Severity::Advice,
             },
             code: Some(first.rule.id),
+            url: Some(first.rule.url()),
             help: first.help.clone(),
             labels,
             source,
@@ -51,7 +53,7 @@ impl Diagnosis {
 
     fn bare(message: String) -> Self {
         let (labels, related) = (Vec::new(), Vec::new());
-        Self { message, severity: Severity::Advice, code: None, help: None, labels, source: None, related }
+        Self { message, severity: Severity::Advice, code: None, url: None, help: None, labels, source: None, related }
     }
 }
 
@@ -86,6 +88,10 @@ impl std::error::Error for Diagnosis {}
 impl Diagnostic for Diagnosis {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.code.map(|code| Box::new(code) as Box<dyn fmt::Display>)
+    }
+
+    fn url<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.url.as_ref().map(|url| Box::new(url) as Box<dyn fmt::Display>)
     }
 
     fn severity(&self) -> Option<Severity> {

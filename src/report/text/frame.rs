@@ -25,6 +25,8 @@ use super::wrap;
 pub struct Style {
     /// Whether to use colours.
     pub color: bool,
+    /// Whether names of rules lead to their pages (OSC 8).
+    pub links: bool,
     /// The columns of the terminal.
     pub width: usize,
 }
@@ -33,6 +35,14 @@ impl Style {
     /// Text in a colour, if there are any.
     pub(in crate::report) fn paint<T>(self, ink: Ink, text: T) -> Painted<T> {
         Painted(self.color.then_some(ink), text)
+    }
+
+    /// Text that leads to `url`, if there are links.
+    pub(in crate::report) fn link(self, url: &str, text: String) -> String {
+        match self.links {
+            true => format!("\u{1b}]8;;{url}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\"),
+            false => text,
+        }
     }
 }
 
@@ -103,11 +113,15 @@ impl Frame<'_> {
         };
         let word = diagnostic.code().map_or_else(|| word.to_string(), |code| format!("{word}[{code}]"));
         let first = self.style.width.saturating_sub(wrap::width(&word) + 2);
+        let url = diagnostic.url().map(|url| url.to_string());
         let lines = wrap::wrap(&diagnostic.to_string(), first, self.style.width.saturating_sub(4));
         for (i, text) in lines.iter().enumerate() {
             let text = self.style.paint(Ink::Strong, text);
             let line = match i {
-                0 => format!("{}: {text}", self.style.paint(self.ink, &word)),
+                0 => {
+                    let word = self.style.paint(self.ink, &word).to_string();
+                    format!("{}: {text}", url.iter().fold(word, |word, url| self.style.link(url, word)))
+                }
                 _ => format!("    {text}"),
             };
             self.line(&line);

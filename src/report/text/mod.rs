@@ -105,10 +105,11 @@ impl Text {
 
     /// One line: the same head, the place, the message.
     fn brief(&self, first: &Finding, others: &[&Finding], places: &mut Places<'_>) -> String {
-        let head = format!("{}[{}]", first.severity.name(), first.rule.id);
+        let head = self.style.paint(ink(first.severity), format!("{}[{}]", first.severity.name(), first.rule.id));
+        let head = self.style.link(&first.rule.url(), head.to_string());
         let more = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
         let text = format!("{}: {}{more}", place(first.primary.span, places), wrap::safe(&first.message));
-        format!("{}: {text}\n", self.style.paint(ink(first.severity), head))
+        format!("{head}: {text}\n")
     }
 
     fn lists(&self, run: &Run, places: &mut Places<'_>) -> String {
@@ -176,12 +177,19 @@ impl Text {
             run.model.unresolved.len(),
             run.unread.len(),
         );
-        if let Some(first) = shown.iter().max_by_key(|f| (f.severity, std::cmp::Reverse(f.order()))) {
-            let hint = format!("Why, and how to mend it: retrylint explain {}", first.rule.id);
-            let _ = writeln!(out, "{}", self.style.paint(Ink::Faint, hint));
+        if let Some(worst) = shown.iter().max_by_key(|f| (f.severity, std::cmp::Reverse(f.order()))) {
+            let _ = writeln!(out, "{}", self.style.paint(Ink::Faint, pages(worst, shown)));
         }
         out
     }
+}
+
+/// Where the rules that fired are explained, the worst finding's first.
+fn pages(worst: &Finding, shown: &[&Finding]) -> String {
+    let rules: BTreeMap<&str, &Finding> = shown.iter().map(|f| (f.rule.id, *f)).collect();
+    let others = rules.values().filter(|f| f.rule.id != worst.rule.id);
+    let urls: Vec<String> = std::iter::once(&worst).chain(others).map(|f| f.rule.url()).collect();
+    format!("Why, and how to mend it: retrylint explain {}, or\n  {}", worst.rule.id, urls.join("\n  "))
 }
 
 fn ink(severity: Severity) -> Ink {

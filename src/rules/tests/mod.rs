@@ -56,3 +56,13 @@ fn findings_come_in_a_fixed_order_and_once() {
         [(0, "missing-backoff"), (0, "unbounded-retries"), (1, "missing-backoff"), (1, "unbounded-retries")]
     );
 }
+
+#[test]
+fn each_rules_link_leads_to_a_page_of_the_public_documentation() {
+    let modules = include_str!("../mod.rs");
+    for rule in crate::rules::all() {
+        let url = rule.meta().url();
+        let module = url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        assert!(modules.contains(&format!("\npub mod {module};\n")), "{url}");
+    }
+}

@@ -166,7 +166,7 @@ fn deep_json_is_told() {
 /// Proxies' files, each with a place after which anything may follow.
 const NGINX: &str = "upstream u { server a; server b; }\nserver { location / { proxy_pass http://u; } }\n";
 const HAPROXY: &str = "backend orders\n  server a orders-a:80\n  retries 3\n";
-const CADDY: &str = "orders.test {\n  reverse_proxy orders:80 {\n    lb_retries 3\n  }\n}\n";
+const CADDY: &str = "orders.test {\n  reverse_proxy orders:80 {\n    lb_retries 0\n  }\n}\n";
 
 #[test]
 fn deep_directives_are_told() {
@@ -187,6 +187,19 @@ fn directives_that_never_end_are_told() {
     for rest in ["}\n", "a {\n", "respond \"a", "respond `a", "respond <<A\nb"] {
         unread_is_told("Caddyfile", format!("{CADDY}{rest}"));
     }
+}
+
+const POLICY: &str = "<policies>\n<retry condition='@(a)' count='0' interval='1'></retry>\n";
+
+#[test]
+fn policies_that_never_end_are_told() {
+    unread_is_told("deep.xml", format!("{POLICY}{}{}</policies>", "<a>".repeat(DEPTH), "</a>".repeat(DEPTH)));
+    for rest in ["<a>".repeat(DEPTH), "</b></policies>".into(), "<a b=\"".into(), "<a b=\"@((((".into(), "<!-- ".into()]
+    {
+        unread_is_told("open.xml", format!("{POLICY}{rest}"));
+    }
+    let output = Folder::with("many.xml", format!("{POLICY}{}", "<a b=\"@(\"".repeat(1_000_000))).check();
+    assert!(output.code() < 2);
 }
 
 #[test]
@@ -214,7 +227,7 @@ fn fifty_megabytes_of_directives_are_read_or_told() {
     unread_is_told("many/Caddyfile", fill(CADDY, "a b\n"));
     // Openings of templates and texts that nothing closes.
     for opening in ["<% ", "{% ", "a {{ ", "\\"] {
-        let output = Folder::with("nginx.conf", fill(NGINX, opening)).check();
+        let output = Folder::with("nginx.conf", format!("{NGINX}{}", opening.repeat(1_000_000))).check();
         assert!(output.code() < 2, "{opening}");
     }
 }

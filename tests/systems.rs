@@ -75,7 +75,9 @@ fixtures! {
     kong envoy ingress_nginx spring_cloud_gateway istio linkerd resilience4j kubernetes compose cloudformation
     step_functions prometheus kubernetes_jobs kafka_connect rabbitmq cloudflare_queues argo_workflows pubsub knative
     gateway_api envoy_gateway kgateway contour emissary gloo
-    traefik nginx haproxy
+    traefik nginx haproxy nginx_ingress apisix krakend caddy
+    kong_ingress haproxy_ingress ribbon azure_api_management google_url_map cloudfront gravitee oathkeeper yarp ocelot
+    tyk
 }
 
 #[test]

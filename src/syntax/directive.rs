@@ -89,6 +89,7 @@ impl<'f> Blocks<'f> {
     /// Tells what is wrong at a place.
     pub(super) fn error(&mut self, range: std::ops::Range<usize>, message: impl Into<String>) {
         if self.out.errors.len() < MAX_ERRORS {
+            let range = super::tree::within(&self.file.text, range);
             self.out.errors.push(SyntaxError { span: self.file.span(range), message: message.into() });
         }
     }

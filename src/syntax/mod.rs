@@ -10,6 +10,7 @@ pub mod nginx;
 pub mod properties;
 pub mod toml;
 pub mod tree;
+pub mod xml;
 pub mod yaml;
 
 pub use tree::{Comment, Entry, Node, Parsed, Scalar, SyntaxError, Value, relaxed};
@@ -27,6 +28,7 @@ pub fn parse(syntax: Syntax, file: &SourceFile) -> Parsed {
         Syntax::HaProxy => haproxy::parse(file),
         Syntax::HaProxyLines => haproxy::parse_lines(file),
         Syntax::Caddyfile => caddyfile::parse(file),
+        Syntax::Xml => xml::parse(file),
         Syntax::Rust | Syntax::Sql => Parsed::default(),
     }
 }
@@ -50,6 +52,8 @@ pub enum Syntax {
     HaProxyLines,
     /// Caddyfiles: sites of directives.
     Caddyfile,
+    /// XML that is a policy of a gateway.
+    Xml,
     /// Rust sources.
     Rust,
     /// SQL scripts.
@@ -64,7 +68,7 @@ impl Syntax {
 
     /// Whether it is made of words and blocks: its tree is one of directives.
     pub fn has_directives(self) -> bool {
-        matches!(self, Self::Nginx | Self::HaProxy | Self::HaProxyLines | Self::Caddyfile)
+        matches!(self, Self::Nginx | Self::HaProxy | Self::HaProxyLines | Self::Caddyfile | Self::Xml)
     }
 
     /// The syntax of a path, by its name alone.
@@ -82,6 +86,7 @@ impl Syntax {
             "conf" | "nginx" => Self::Nginx,
             "cfg" => Self::HaProxy,
             "caddyfile" => Self::Caddyfile,
+            "xml" => Self::Xml,
             "rs" => Self::Rust,
             "sql" => Self::Sql,
             _ => return None,

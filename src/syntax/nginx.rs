@@ -25,11 +25,23 @@ pub fn parse(file: &SourceFile) -> Parsed {
     if !SIGNS.iter().any(|sign| file.text.contains(sign)) {
         return Parsed::default();
     }
-    let mut reader = Reader { file, bytes: file.text.as_bytes(), at: 0, words: Vec::new(), blocks: Blocks::new(file) };
+    let mut reader = Reader {
+        file,
+        bytes: file.text.as_bytes(),
+        at: 0,
+        words: Vec::new(),
+        directives: 0,
+        endless: 0,
+        blocks: Blocks::new(file),
+    };
     if file.text.starts_with('\u{feff}') {
         reader.at = '\u{feff}'.len_utf8();
     }
     reader.read();
+    // Without a single `;` it is another format, which has words of nginx's in it (`kong.conf`).
+    if reader.directives == 0 && !reader.blocks.is_full() {
+        return Parsed::default();
+    }
     reader.blocks.finish(Some("a block that is not closed"))
 }
 
@@ -39,6 +51,10 @@ struct Reader<'f> {
     at: usize,
     /// The words of the directive so far.
     words: Vec<Word>,
+    /// How many directives ended as they should.
+    directives: usize,
+    /// How many openings of a template had no end.
+    endless: u32,
     blocks: Blocks<'f>,
 }
 
@@ -53,6 +69,7 @@ impl Reader<'_> {
                 b'#' => self.comment(),
                 b';' => {
                     self.at += 1;
+                    self.directives += 1;
                     let words = std::mem::take(&mut self.words);
                     self.blocks.directive(words);
                 }
@@ -72,6 +89,17 @@ impl Reader<'_> {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
+    /// How far away the end of what a template puts in is.
+    fn end_of_template(&mut self, what: &[u8]) -> Option<usize> {
+        if self.endless > MAX_ENDLESS {
+            return None;
+        }
+        let rest = self.rest();
+        let found = find(rest.get(..MAX_TEMPLATE).unwrap_or(rest), what);
+        self.endless += u32::from(found.is_none());
+        found
+    }
+
     fn comment(&mut self) {
         let len = self.rest().iter().position(|b| *b == b'\n').unwrap_or(self.rest().len());
         let range = self.at..self.at + len;
@@ -86,7 +114,7 @@ impl Reader<'_> {
         let pairs: [(&[u8], &[u8]); 3] = [(b"{%", b"%}"), (b"<%", b"%>"), (b"{#", b"#}")];
         let Some((_, close)) = pairs.into_iter().find(|(open, _)| self.rest().starts_with(open)) else { return false };
         let is_word = !self.words.is_empty() && self.rest().starts_with(b"<%=");
-        match find_near(self.rest(), close) {
+        match self.end_of_template(close) {
             Some(len) if !is_word => {
                 self.at += len + close.len();
                 true
@@ -167,12 +195,12 @@ impl Reader<'_> {
                 b' ' | b'\t' | b'\r' | b'\n' | b';' => return,
                 b'\\' => self.at += 1,
                 b'$' if self.rest().starts_with(b"${") => self.at += 1,
-                b'{' if self.rest().starts_with(b"{{") => match find_near(self.rest(), b"}}") {
+                b'{' if self.rest().starts_with(b"{{") => match self.end_of_template(b"}}") {
                     Some(len) => self.at += len + 1,
                     None => self.at += 1,
                 },
                 b'<' if self.rest().starts_with(b"<%") => {
-                    self.at += find_near(self.rest(), b"%>").map_or(0, |len| len + 1);
+                    self.at += self.end_of_template(b"%>").map_or(0, |len| len + 1);
                 }
                 b'{' => return,
                 _ => {}
@@ -242,12 +270,11 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|w| w == what)
 }
 
-/// What templates put in is short; looking no further keeps a text of openings without ends from taking for ever.
+/// What templates put in is short.
 const MAX_TEMPLATE: usize = 2_000;
 
-fn find_near(bytes: &[u8], what: &[u8]) -> Option<usize> {
-    find(bytes.get(..MAX_TEMPLATE).unwrap_or(bytes), what)
-}
+/// After so many openings that nothing closes it is no template.
+const MAX_ENDLESS: u32 = 1_000;
 
 #[cfg(test)]
 mod tests {
@@ -323,8 +350,8 @@ mod tests {
             ("server_name a; http { proxy_pass b;", "a block that is not closed"),
             ("server_name a; }", "a brace that closes nothing"),
             ("server_name a; proxy_pass \"b", "a quote that is not closed"),
-            ("server_name a", "a directive that no `;` ends"),
-            ("server { server_name a }", "a directive that no `;` ends"),
+            ("listen 80; server_name a", "a directive that no `;` ends"),
+            ("server { listen 80; server_name a }", "a directive that no `;` ends"),
             ("server_name a; { proxy_pass b; }", "a block without a directive"),
         ] {
             let (_, parsed) = parsed(text);
@@ -335,7 +362,11 @@ mod tests {
 
     #[test]
     fn other_files_say_nothing() {
-        let (_, parsed) = parsed("[program:web]\ncommand={ unbalanced\n");
-        assert!(parsed.documents.is_empty() && parsed.errors.is_empty());
+        for text in
+            ["[program:web]\ncommand={ unbalanced\n", "nginx_proxy_proxy_next_upstream = error\nproxy_listen = {\n"]
+        {
+            let (_, parsed) = parsed(text);
+            assert!(parsed.documents.is_empty() && parsed.errors.is_empty());
+        }
     }
 }

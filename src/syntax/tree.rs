@@ -1,4 +1,5 @@
-//! One tree for YAML, JSON, TOML and .properties: a system's adapter does not care in which syntax its settings came.
+//! One tree for YAML, JSON, TOML, .properties and files of directives: a system's adapter does not care in which syntax its
+//! settings came.
 
 use std::sync::Arc;
 

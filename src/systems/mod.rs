@@ -20,7 +20,13 @@ mod repeats;
 mod retry_on;
 mod settings;
 pub mod sql;
+mod status_tests;
 mod upstreams;
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 
 use crate::facts::Facts;
 use crate::source::SourceFile;
@@ -130,16 +136,31 @@ pub fn extract(unit: &Unit<'_>, versions: &Versions) -> Facts {
     let inner = embedded::in_config_maps(unit.documents(), &is_read);
     let inner = inner.iter().map(|files| Unit { parts: files.iter().map(embedded::Inner::part).collect() });
     for unit in inner.chain([Unit { parts: unit.parts.iter().map(|p| Part { ..*p }).collect() }]) {
-        for system in all().iter().filter(|s| concerns(s.meta(), &unit)) {
+        let marked = marked(&unit);
+        for (_, system) in all().iter().enumerate().filter(|(i, _)| marked.contains(i)) {
             system.extract(&unit, versions, &mut facts);
         }
     }
     facts
 }
 
-/// Whether a file of the unit holds one of the system's marks.
-fn concerns(meta: &SystemMeta, unit: &Unit<'_>) -> bool {
-    unit.parts.iter().any(|part| has_mark(meta, part.text))
+/// The marks of all systems, and whose each of them is.
+static MARKS: LazyLock<(Option<AhoCorasick>, Vec<usize>)> = LazyLock::new(|| {
+    let all = all().iter().enumerate().flat_map(|(i, s)| s.meta().marks.iter().map(move |mark| (i, mark)));
+    let (owners, marks): (Vec<usize>, Vec<&&str>) = all.unzip();
+    (AhoCorasick::new(marks).ok(), owners)
+});
+
+/// The systems of which a file of the unit holds a mark, in one pass over each text.
+fn marked(unit: &Unit<'_>) -> BTreeSet<usize> {
+    let (finder, owners) = &*MARKS;
+    let Some(finder) = finder else { return (0..all().len()).collect() };
+    let mut out = BTreeSet::new();
+    for part in &unit.parts {
+        let found = finder.find_overlapping_iter(part.text).filter_map(|m| owners.get(m.pattern().as_usize()));
+        out.extend(found);
+    }
+    out
 }
 
 fn has_mark(meta: &SystemMeta, text: &str) -> bool {
@@ -192,6 +213,21 @@ pub fn all() -> &'static [&'static dyn System] {
         &gateways::traefik::Traefik,
         &gateways::nginx::Nginx,
         &gateways::haproxy::HaProxy,
+        &gateways::nginx_ingress::NginxIngress,
+        &gateways::apisix::Apisix,
+        &gateways::krakend::KrakenD,
+        &gateways::caddy::Caddy,
+        &gateways::kong_ingress::KongIngress,
+        &gateways::haproxy_ingress::HaProxyIngress,
+        &gateways::azure_apim::AzureApim,
+        &gateways::google_url_map::GoogleUrlMap,
+        &gateways::cloudfront::CloudFront,
+        &gateways::gravitee::Gravitee,
+        &gateways::oathkeeper::Oathkeeper,
+        &gateways::yarp::Yarp,
+        &gateways::ocelot::Ocelot,
+        &gateways::tyk::Tyk,
+        &clients::ribbon::Ribbon,
         &mesh::istio::Istio,
         &mesh::linkerd::Linkerd,
         &gateways::gateway_api::GatewayApi,

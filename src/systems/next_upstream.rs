@@ -1,8 +1,10 @@
 //! The words of nginx's `proxy_next_upstream`, which everything built on nginx takes over.
 
+use std::sync::Arc;
+
 use crate::model::{Conditions, Methods, Mode, ModeSet, Pick};
-use crate::source::Span;
-use crate::syntax::Node;
+use crate::source::{SourceFile, Span};
+use crate::syntax::{Entry, Node, Scalar, Value};
 use crate::systems::gateways::base;
 use crate::systems::settings;
 
@@ -70,6 +72,17 @@ pub(super) fn modes(word: &str) -> Option<ModeSet> {
             matches!(status, 403 | 404 | 429 | 500 | 502 | 503 | 504).then(|| one(Mode::Status(status)))?
         }
     })
+}
+
+/// A directive of nginx's as a setting with one text: its arguments as they stand in the file.
+pub(super) fn as_setting(file: &SourceFile, directive: &Entry) -> Entry {
+    let span = directive.value.span;
+    let in_place = directive.value.args().all(|a| a.scalar().is_some_and(|s| s.verbatim.is_some()));
+    let raw = file.text.get(span.range()).filter(|_| in_place);
+    let joined = || directive.value.args().filter_map(Node::as_str).collect::<Vec<_>>().join(" ");
+    let text = raw.map_or_else(joined, str::to_string);
+    let scalar = Scalar { text: text.into(), plain: true, verbatim: raw.map(|_| span.start) };
+    Entry { value: Arc::new(Node::new(span, Value::Scalar(scalar))), ..directive.clone() }
 }
 
 /// The words of a list that blanks part, each with its place.

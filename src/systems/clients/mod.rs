@@ -1,4 +1,5 @@
 //! Clients whose retries are set in files.
 
 pub mod resilience4j;
+pub mod ribbon;
 pub(super) mod spring;

@@ -10,6 +10,7 @@ use crate::model::{
 };
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node};
+use crate::systems::next_upstream::{self, NextUpstream};
 use crate::systems::settings::{self, Ids};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, upstreams};
 
@@ -60,6 +61,38 @@ impl System for Kong {
 
     fn join(&self, facts: &mut Facts) {
         upstreams::resolve(facts, ID);
+        widen(facts, ID);
+    }
+}
+
+/// What Kong's environment makes of nginx's conditions, for the layers of a system: `KONG_NGINX_PROXY_…` puts a
+/// directive into the template.
+pub(super) fn widen(facts: &mut Facts, system: &str) {
+    let env = |name: &str| facts.components.iter().flat_map(|c| &c.env).find(|e| e.name == name).cloned();
+    let list = env("KONG_NGINX_PROXY_PROXY_NEXT_UPSTREAM");
+    let words: Vec<(&str, Span)> =
+        list.iter().flat_map(|e| e.value.split_whitespace().map(move |word| (word, e.span))).collect();
+    let next = NextUpstream::read(&words);
+    let most =
+        env("KONG_NGINX_PROXY_PROXY_NEXT_UPSTREAM_TRIES").and_then(|e| Some((e.value.trim().parse().ok()?, e.span)));
+    let most = most.filter(|(n, _): &(u64, Span)| *n > 0);
+    for layer in facts.layers.iter_mut().filter(|l| l.system == system) {
+        if let Some(next) = &next {
+            layer.retries.clone_from(&next.conditions);
+            if next.off.is_some() || next.non_idempotent.is_some() {
+                layer.methods = next_upstream::methods(next.non_idempotent);
+            }
+            layer.attempts = match next.off {
+                Some(span) => Setting::written(Attempts::Count(1), span),
+                None => layer.attempts.clone(),
+            };
+        }
+        if let Some((most, span)) = most
+            && layer.attempts.value().and_then(|a| a.count()).is_some_and(|n| n > most)
+        {
+            layer.attempts = Setting::written(Attempts::Count(most), span);
+            layer.labels.push((span, format!("at most {most} tries, whatever the service says")));
+        }
     }
 }
 

@@ -1,16 +1,31 @@
 //! Gateways: proxies at the edge.
 
+pub mod apisix;
+pub mod azure_apim;
 pub(super) mod base;
+pub mod caddy;
+pub mod cloudfront;
 pub mod contour;
 pub mod emissary;
 pub mod envoy;
 pub mod envoy_gateway;
 pub mod gateway_api;
 pub mod gloo;
+pub mod google_url_map;
+pub mod gravitee;
 pub mod haproxy;
+pub mod haproxy_ingress;
 pub mod ingress_nginx;
 pub mod kgateway;
 pub mod kong;
+pub mod kong_ingress;
+pub mod krakend;
 pub mod nginx;
+pub mod nginx_ingress;
+pub mod oathkeeper;
+pub mod ocelot;
+mod own_counts;
 pub mod spring_cloud_gateway;
 pub mod traefik;
+pub mod tyk;
+pub mod yarp;

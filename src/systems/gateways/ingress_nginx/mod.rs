@@ -9,6 +9,7 @@ use crate::model::{
 };
 use crate::source::Span;
 use crate::syntax::Node;
+use crate::systems::gateways::nginx_ingress;
 use crate::systems::objects::{self, Object};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, ingresses, settings};
 
@@ -86,6 +87,7 @@ impl System for IngressNginx {
 fn serves(object: &Object<'_>) -> bool {
     let annotations = object.node.at(&["metadata", "annotations"]).map_or(&[][..], Node::entries);
     match ingresses::class(object) {
+        _ if nginx_ingress::is_served(object) => false,
         Some(class) => class.contains("nginx"),
         None => annotations.iter().any(|e| e.key.starts_with(PREFIX)),
     }

@@ -1,6 +1,7 @@
 //! Which files of a unit include which.
 
 use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::SourceFile;
 use crate::syntax::{Entry, Node};
@@ -46,11 +47,16 @@ pub(super) struct ConfFile<'a> {
 /// The files of a unit.
 pub(super) struct Files<'a> {
     all: Vec<ConfFile<'a>>,
+    /// What each `include` takes in.
+    by_pattern: BTreeMap<&'a str, Vec<usize>>,
     /// How often files may still be included: a few small ones could include each other very often.
     left: Cell<usize>,
 }
 
 const MAX_INCLUDES: usize = 10_000;
+
+/// More different patterns are no configuration.
+const MAX_PATTERNS: usize = 1_000;
 
 impl<'a> Files<'a> {
     pub(super) fn new<'p>(parts: impl Iterator<Item = &'p Part<'a>>) -> Self
@@ -61,7 +67,11 @@ impl<'a> Files<'a> {
             let (file, name, parsed) = (part.file, part.name, part.parsed);
             parsed.documents.iter().map(move |root| ConfFile { file, name, root })
         });
-        Self { all: files.collect(), left: Cell::new(MAX_INCLUDES) }
+        let all: Vec<ConfFile<'a>> = files.collect();
+        let distinct: BTreeSet<&'a str> = all.iter().flat_map(|f| patterns(f.root)).collect();
+        let taken = |pattern: &str| (0..).zip(&all).filter(|(_, f)| matches(pattern, f.name)).map(|(i, _)| i).collect();
+        let by_pattern = distinct.into_iter().take(MAX_PATTERNS).map(|p| (p, taken(p))).collect();
+        Self { all, by_pattern, left: Cell::new(MAX_INCLUDES) }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -74,19 +84,18 @@ impl<'a> Files<'a> {
 
     /// The files that no other one includes.
     pub(super) fn roots(&self) -> Vec<ConfFile<'a>> {
-        let patterns: Vec<&str> = self.all.iter().flat_map(|f| patterns(f.root)).collect();
-        let is_root = |f: &&ConfFile<'a>| !patterns.iter().any(|p| matches(p, f.name));
-        self.all.iter().filter(is_root).copied().collect()
+        let included: BTreeSet<usize> = self.by_pattern.values().flatten().copied().collect();
+        (0..).zip(&self.all).filter(|(i, _)| !included.contains(i)).map(|(_, f)| *f).collect()
     }
 
     /// The files that an `include` takes in.
     pub(super) fn included(&self, include: &Entry) -> Vec<ConfFile<'a>> {
-        let Some(pattern) = include.value.arg(0) else { return Vec::new() };
-        let found: Vec<ConfFile<'a>> = self.all.iter().filter(|f| matches(pattern, f.name)).copied().collect();
+        let found = include.value.arg(0).and_then(|pattern| self.by_pattern.get(pattern));
+        let found = found.map_or(&[][..], Vec::as_slice);
         match self.left.get().checked_sub(found.len()) {
             Some(left) => {
                 self.left.set(left);
-                found
+                found.iter().filter_map(|&i| self.all.get(i)).copied().collect()
             }
             None => Vec::new(),
         }

@@ -1,0 +1,156 @@
+//! Gravitee: the policy `retry` in API definitions.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use regex::Regex;
+
+use crate::facts::{Facts, RouteFact};
+use crate::model::{Advice, Attempts, Conditions, GatewayName, HostRef, Layer, ModeSet, Pick, STATUSES, Setting, Wait};
+use crate::source::SourceFile;
+use crate::syntax::Node;
+use crate::systems::gateways::base;
+use crate::systems::settings::{self, Ids};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, status_tests};
+
+/// Gravitee.
+pub struct Gravitee;
+
+const ID: &str = "gravitee";
+const POLICY: &str = "gravitee-io/gravitee-policy-retry 5.0.0 src/main/java/io/gravitee/policy/retry/RetryPolicy.java";
+const SCHEMA: &str = "gravitee-io/gravitee-policy-retry 5.0.0 src/main/resources/schemas/schema-form.json";
+
+static META: SystemMeta = SystemMeta {
+    id: ID,
+    name: "Gravitee",
+    reads: "API definitions (JSON): steps with the policy `retry`, endpoints",
+    marks: &["\"gravitee\"", "definitionVersion"],
+    defaults: &[
+        DefaultFigure { what: "no step with the policy retry", value: "1 attempt", source: POLICY },
+        DefaultFigure { what: "maxRetries", value: "counts retries: one attempt more", source: POLICY },
+        DefaultFigure { what: "maxRetries absent", value: "2 attempts (1 retry)", source: SCHEMA },
+        DefaultFigure { what: "delay absent", value: "no wait", source: SCHEMA },
+        DefaultFigure { what: "timeout absent", value: "1 s for each try", source: SCHEMA },
+        DefaultFigure {
+            what: "what is retried",
+            value: "what the condition says, and every error and timeout; any method",
+            source: POLICY,
+        },
+        DefaultFigure { what: "Retry-After", value: "ignored; there is no such setting", source: POLICY },
+    ],
+};
+
+impl System for Gravitee {
+    fn meta(&self) -> &'static SystemMeta {
+        &META
+    }
+
+    fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
+        for (file, root) in unit.documents() {
+            // An export has the definition one level down.
+            let root = root.get("api").unwrap_or(root);
+            if root.get_any(&["gravitee", "definitionVersion"]).is_some() {
+                read(file, root, facts);
+            }
+        }
+    }
+}
+
+fn read(file: &SourceFile, root: &Node, facts: &mut Facts) {
+    let title = root.get("name").and_then(Node::as_str).unwrap_or("without a name");
+    let from = GatewayName::OfFile { file: file.id, system: ID };
+    let to = endpoints(root);
+    if !to.is_empty() {
+        let span = root.entry("name").map_or(root.span, |e| e.key_span);
+        facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, span });
+    }
+    let mut ids = Ids::default();
+    let is_on = |n: &Node| n.get("enabled").and_then(Node::as_bool) != Some(false);
+    let is_retry = |n: &&Node| n.get("policy").and_then(Node::as_str) == Some("retry") && is_on(n);
+    for step in root.walk().filter(is_retry) {
+        let Some(configuration) = step.get("configuration") else { continue };
+        let name = format!("Gravitee retry of {}", settings::shown(title));
+        let id = ids.next(format!("{ID}:{title}"));
+        let opens = settings::opening(file, step);
+        let count = configuration.entry("maxRetries").filter(|e| !e.value.is_null());
+        facts.layers.push(Layer {
+            reading: match count {
+                Some(e) => format!("{} on {name}", settings::quote(e)),
+                None => format!("{name}, which sets no `maxRetries`"),
+            },
+            place: count.map_or(opens, |e| e.value.span),
+            asked_for: true,
+            attempts: count.map_or(Setting::default(Attempts::Count(2), SCHEMA), settings::retries),
+            wait: wait(configuration),
+            wait_place: configuration.entry("delay").map(|e| e.key_span),
+            retries: conditions(configuration),
+            per_try: Some(match configuration.get("timeout") {
+                Some(n) => millis(n)
+                    .map_or_else(|| Setting::unknown("not a number", Some(n.span)), |d| Setting::written(d, n.span)),
+                None => Setting::default(Duration::from_secs(1), SCHEMA),
+            }),
+            advice: advice(),
+            scope: base::hops(vec![from.clone()], to.clone()),
+            ..base::layer(ID, id, name, opens, POLICY)
+        });
+    }
+}
+
+fn millis(node: &Node) -> Option<Duration> {
+    duration::millis(node.as_f64()?)
+}
+
+fn endpoints(root: &Node) -> Vec<HostRef> {
+    let v4 = root.get("endpointGroups").map_or(&[][..], Node::items).iter();
+    let v2 = root.at(&["proxy", "groups"]).map_or(&[][..], Node::items).iter();
+    let groups = v4.chain(v2).filter_map(|g| g.get("endpoints"));
+    let all = groups.chain(root.at(&["proxy", "endpoints"])).flat_map(Node::items);
+    let targets = all.filter_map(|e| e.at(&["configuration", "target"]).or_else(|| e.get("target")));
+    settings::distinct(targets.filter_map(|n| settings::host(n.as_str()?, n.span, None)))
+}
+
+fn wait(configuration: &Node) -> Wait {
+    match configuration.get("delay").map(|n| (millis(n), n.span)) {
+        None => Wait::None,
+        Some((Some(d), _)) if d.is_zero() => Wait::None,
+        Some((Some(d), span)) => Wait::Fixed(Setting::written(d, span)),
+        Some((None, span)) => Wait::Fixed(Setting::unknown("not a number of milliseconds", Some(span))),
+    }
+}
+
+static STATUS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"#response\.status\s*(==|!=|>=|<=|>|<)\s*'?([0-9]{3})").ok());
+
+fn conditions(configuration: &Node) -> Conditions {
+    let transport = ModeSet::transport();
+    let Some((text, span)) = configuration.get("condition").and_then(|n| Some((n.as_str()?, n.span))) else {
+        return Conditions { yes: transport, ..Conditions::default() };
+    };
+    let plain = text.replace(" or ", "||").replace(" and ", "&&");
+    let (yes, unknown) =
+        match plain.trim().trim_start_matches("{#").trim_start_matches('{').trim_end_matches('}').trim() {
+            "true" => (ModeSet::statuses(STATUSES), ModeSet::EMPTY),
+            _ => status_tests::alternatives(&plain, of_test),
+        };
+    let yes = yes.union(transport);
+    let pick = Pick { modes: yes, span, text: format!("`{}`", settings::shown(text)) };
+    Conditions { yes, unknown: unknown.difference(yes), picks: vec![pick], any_error: None }
+}
+
+fn of_test(test: &str) -> Option<ModeSet> {
+    let found = STATUS.as_ref()?.captures(test)?;
+    let number: u16 = found.get(2)?.as_str().parse().ok()?;
+    Some(status_tests::compared(found.get(1)?.as_str(), &[number]))
+}
+
+/// There is no setting for a wait that grows, for jitter or for Retry-After.
+fn advice() -> Advice {
+    let some = |s: &str| Some(s.to_string());
+    Advice {
+        fewer: some("take the step out"),
+        limit: some("set `maxRetries` to 1 or 2"),
+        wait: some("set `delay`, such as 200"),
+        statuses: some("test for 502, 503 and 504 in `condition`"),
+        ..Advice::default()
+    }
+}

@@ -1,0 +1,161 @@
+//! HAProxy in Kubernetes: HAProxy's own controller (haproxytech) and HAProxy Ingress (jcmoraisjr).
+
+use std::time::Duration;
+
+use super::haproxy::policy::Lines;
+use super::own_counts;
+use crate::facts::Facts;
+use crate::model::{Attempts, Conditions, GatewayName, HostRef, Layer, Mode, ModeSet, Pick, Setting};
+use crate::source::{SourceFile, Span};
+use crate::syntax::{Entry, Node, Syntax};
+use crate::systems::gateways::base;
+use crate::systems::objects::{self, Object};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, embedded, ingresses, settings};
+
+/// Both controllers.
+pub struct HaProxyIngress;
+
+const ID: &str = "haproxy-ingress";
+const CONFIG: &str = "haproxytech/kubernetes-ingress fs/usr/local/etc/haproxy/haproxy.cfg";
+const TEMPLATE: &str = "jcmoraisjr/haproxy-ingress rootfs/etc/templates/haproxy/haproxy.tmpl";
+const RESOURCES: &str = "haproxytech/kubernetes-ingress crs/definition/ingress.v1.haproxy.org_backends.yaml";
+
+/// Annotations that carry lines of a backend.
+const SNIPPETS: [&str; 4] = [
+    "haproxy.org/backend-config-snippet",
+    "haproxy-ingress.github.io/config-backend",
+    "ingress.kubernetes.io/config-backend",
+    "haproxy-ingress.github.io/config-backend-late",
+];
+
+static META: SystemMeta = SystemMeta {
+    id: ID,
+    name: "HAProxy ingress controllers",
+    reads: "of haproxytech and of jcmoraisjr: Ingresses of the class haproxy, snippets of backend lines, Backend \
+            resources of ingress.v1 and ingress.v3",
+    marks: &["haproxy.org", "haproxy-ingress.github.io", "ingressClassName", "ingress.class"],
+    defaults: &[
+        DefaultFigure { what: "an Ingress without a snippet", value: "4 attempts (3 retries)", source: CONFIG },
+        DefaultFigure { what: "what is retried", value: "refused connections", source: TEMPLATE },
+        DefaultFigure { what: "timeout server", value: "50 s for each try", source: CONFIG },
+        DefaultFigure { what: "Backend without retries", value: "4 attempts (3 retries)", source: RESOURCES },
+    ],
+};
+
+impl System for HaProxyIngress {
+    fn meta(&self) -> &'static SystemMeta {
+        &META
+    }
+
+    fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
+        for (file, root) in unit.documents() {
+            for object in objects::of(root) {
+                match object.kind {
+                    _ if ingresses::is_ingress(&object) => facts.layers.extend(ingress(file, &object)),
+                    "Service" if object.version == "v1" => facts.layers.extend(service(file, &object)),
+                    "Backend" if object.version.contains(".haproxy.org/") => facts.layers.extend(backend(&object)),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn join(&self, facts: &mut Facts) {
+        own_counts::join(facts, ID, SERVICE);
+    }
+}
+
+/// What the id of a Service's layer begins with.
+const SERVICE: &str = "haproxy-ingress:service:";
+
+/// Whether one of the two serves an Ingress: its class says so, or an annotation of theirs is there.
+fn serves(object: &Object<'_>) -> bool {
+    let annotations = object.node.at(&["metadata", "annotations"]).map_or(&[][..], Node::entries);
+    let is_theirs = |e: &Entry| e.key.starts_with("haproxy.org/") || e.key.starts_with("haproxy-ingress.github.io/");
+    match ingresses::class(object) {
+        Some(class) => class.contains("haproxy"),
+        None => annotations.iter().any(is_theirs),
+    }
+}
+
+fn snippet<'n>(object: &Object<'n>) -> Option<&'n Entry> {
+    SNIPPETS.iter().find_map(|name| ingresses::annotation(object, name))
+}
+
+fn ingress(file: &SourceFile, object: &Object<'_>) -> Option<Layer> {
+    let to = settings::distinct(ingresses::backends(file, object).into_iter().map(|(host, _)| host));
+    if to.is_empty() || !serves(object) {
+        return None;
+    }
+    let name = format!("Ingress {}", object.name);
+    let id = format!("{ID}:ingress:{}", object.qualified());
+    Some(layer(file, object, id, name, ingresses::gateway(object), to))
+}
+
+/// A Service with lines of its own.
+fn service(file: &SourceFile, object: &Object<'_>) -> Option<Layer> {
+    snippet(object)?;
+    let host = settings::host(object.name, object.name_span, object.namespace)?;
+    let name = format!("HAProxy backend of Service {}", object.name);
+    let gateway = GatewayName::Named("haproxy".to_string());
+    Some(layer(file, object, format!("{SERVICE}{}", object.qualified()), name, gateway, vec![host]))
+}
+
+fn layer(
+    file: &SourceFile,
+    object: &Object<'_>,
+    id: String,
+    name: String,
+    from: GatewayName,
+    to: Vec<HostRef>,
+) -> Layer {
+    let snippet = snippet(object);
+    let opens = snippet.map_or(object.name_span, |e| e.key_span);
+    let parsed = snippet.and_then(|e| embedded::of_scalar(file, &e.value, Syntax::HaProxyLines));
+    let blocks: Vec<&Node> = parsed.iter().flat_map(|p| p.documents.iter().map(|d| &**d)).collect();
+    let base = Layer { scope: base::hops(vec![from], to), ..base::layer(ID, id.into(), name, opens, CONFIG) };
+    let filled = Lines { blocks, has_several: true }.fill(base);
+    let per_try = filled.per_try.clone().or(Some(Setting::default(Duration::from_secs(50), CONFIG)));
+    Layer { per_try, ..filled }
+}
+
+/// The custom resource; which Services it holds for, their annotations say.
+fn backend(object: &Object<'_>) -> Option<Layer> {
+    let spec = object.spec(&["config"]).or_else(|| object.spec(&[]))?;
+    let name = format!("HAProxy Backend {}", object.name);
+    let opens = object.name_span;
+    let retries = spec.entry("retries").filter(|e| !e.value.is_null());
+    let retry_on = spec.entry("retry_on").filter(|e| !e.value.is_null());
+    retries.or(retry_on)?;
+    let base = base::layer(ID, format!("{ID}:Backend:{}", object.qualified()).into(), name.clone(), opens, RESOURCES);
+    Some(Layer {
+        reading: match retries {
+            Some(e) => format!("{} on {name}", settings::quote(e)),
+            None => format!("{name}, which sets no `retries`"),
+        },
+        place: retries.map_or(opens, |e| e.value.span),
+        attempts: retries.map_or(Setting::default(Attempts::Count(4), RESOURCES), settings::retries),
+        asked_for: true,
+        retries: retry_on.map_or_else(|| refused(opens), |e| words(&e.value)),
+        ..base
+    })
+}
+
+fn refused(opens: Span) -> Conditions {
+    let modes: ModeSet = [Mode::Refused].into_iter().collect();
+    let pick = Pick { modes, span: opens, text: "the default `conn-failure`".to_string() };
+    Conditions { yes: modes, picks: vec![pick], ..Conditions::default() }
+}
+
+/// The words of `retry-on` in one text.
+fn words(list: &Node) -> Conditions {
+    let mut out = Conditions::default();
+    for (word, span) in crate::systems::next_upstream::words(list) {
+        let Some(modes) = super::haproxy::retry_on::modes(word) else { continue };
+        out.yes = out.yes.union(modes);
+        if !modes.is_empty() {
+            out.picks.push(Pick { modes, span, text: format!("`{word}`") });
+        }
+    }
+    out
+}

@@ -1,0 +1,43 @@
+//! YARP: clusters and their destinations. It sends each request once.
+
+use crate::facts::{Facts, RouteFact};
+use crate::model::GatewayName;
+use crate::syntax::Node;
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings};
+
+/// YARP.
+pub struct Yarp;
+
+const ID: &str = "yarp";
+
+static META: SystemMeta = SystemMeta {
+    id: ID,
+    name: "YARP",
+    reads: "`ReverseProxy` in appsettings*.json: clusters and destinations, which are hops without retries",
+    marks: &["ReverseProxy"],
+    defaults: &[DefaultFigure {
+        what: "a cluster",
+        value: "1 attempt: there is no retry",
+        source: "microsoft/reverse-proxy src/ReverseProxy/Forwarder/HttpForwarder.cs",
+    }],
+};
+
+impl System for Yarp {
+    fn meta(&self) -> &'static SystemMeta {
+        &META
+    }
+
+    fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
+        for (file, root) in unit.documents() {
+            for cluster in root.at(&["ReverseProxy", "Clusters"]).map_or(&[][..], Node::entries) {
+                let destinations = cluster.value.get("Destinations").map_or(&[][..], Node::entries).iter();
+                let addresses = destinations.filter_map(|d| d.value.get("Address"));
+                let to = settings::distinct(addresses.filter_map(|a| settings::host(a.as_str()?, a.span, None)));
+                if !to.is_empty() {
+                    let from = GatewayName::OfFile { file: file.id, system: ID };
+                    facts.routes.push(RouteFact { from, to, grpc: false, span: cluster.key_span });
+                }
+            }
+        }
+    }
+}

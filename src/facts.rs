@@ -56,6 +56,8 @@ pub struct Facts {
     pub packages: Vec<PackageFact>,
     /// Cargo workspaces.
     pub workspaces: Vec<WorkspaceFact>,
+    /// Cargo.lock files; joining hands their versions to the packages.
+    pub locks: Vec<LockFact>,
     /// Rust files.
     pub modules: Vec<ir::Module>,
     /// Settings files that code may read at run time.
@@ -103,6 +105,7 @@ impl Facts {
         self.config_uses.append(&mut other.config_uses);
         self.packages.append(&mut other.packages);
         self.workspaces.append(&mut other.workspaces);
+        self.locks.append(&mut other.locks);
         self.modules.append(&mut other.modules);
         self.settings.append(&mut other.settings);
         self.purges.append(&mut other.purges);
@@ -357,6 +360,8 @@ pub struct PackageFact {
     pub binaries: Vec<String>,
     /// Dependencies: the name used in code, the package's name, the version requirement.
     pub dependencies: Vec<Dependency>,
+    /// What Cargo.lock fixes for it, of the packages whose version matters: name and version.
+    pub locked: BTreeMap<String, String>,
     /// The manifest's place.
     pub span: Span,
 }
@@ -370,6 +375,15 @@ pub struct WorkspaceFact {
     pub dependencies: Vec<Dependency>,
     /// The place of `[workspace]`.
     pub span: Span,
+}
+
+/// A Cargo.lock: the versions of packages whose version matters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockFact {
+    /// Its folder, as shown.
+    pub folder: String,
+    /// Name and version, in the order of the file.
+    pub versions: Vec<(String, String)>,
 }
 
 /// A dependency of a Rust package.

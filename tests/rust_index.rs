@@ -39,6 +39,7 @@ fn repository(packages: &[Package<'_>], files: &[(&str, &str)]) -> Repository {
                     path: None,
                 })
                 .collect(),
+            locked: Default::default(),
             span: Span::start_of(FileId(0)),
         })
         .collect();

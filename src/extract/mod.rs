@@ -40,6 +40,7 @@ fn extract_unit(files: &[&SourceFile], config: &Config) -> Facts {
     match files {
         [file] if syntax(file) == Some(Syntax::Rust) => extract_rust(file, config),
         [file] if syntax(file) == Some(Syntax::Sql) => extract_sql(file),
+        [file] if cargo::is_lock(&file.path) => Facts { locks: vec![cargo::lock(file)], ..Facts::default() },
         _ => extract_settings(files, config),
     }
 }

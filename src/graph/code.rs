@@ -7,7 +7,7 @@ use super::hosts::Part;
 use super::names::host_of;
 use super::owners::Owners;
 use crate::facts::PackageFact;
-use crate::model::{ComponentIx, Hop, HostRef, LayerIx, LayerUse, ModeSet, Post, Scope};
+use crate::model::{ComponentIx, Hop, HostRef, Layer, LayerIx, LayerUse, ModeSet, Post, Scope};
 use crate::rust::reading::{CodeCall, CodeReading, Target, UrlPart};
 use crate::source::Span;
 
@@ -25,6 +25,7 @@ pub(super) fn add_calls(
     let mut by_place: BTreeMap<Span, Vec<&CodeCall>> = BTreeMap::new();
     reading.calls.iter().for_each(|call| by_place.entry(call.span).or_default().push(call));
     let same_place = |call: &CodeCall| by_place.get(&call.span).map_or(&[][..], Vec::as_slice);
+    draft.taking.extend(reading.calls.iter().filter(|call| call.takes_messages).map(|call| call.span));
     for call in reading.calls.iter().filter(|call| !is_of_a_library(call, same_place(call), packages)) {
         for from in callers(draft, owners, call) {
             for (to, grpc) in targets(draft, from, call) {
@@ -175,13 +176,13 @@ fn expanded(value: &str, part: &Part) -> String {
     out
 }
 
-/// A layer in code around something of which no call is known: it still repeats that.
+/// A layer in code around something of which no call is known: it still repeats that. What a client would do by
+/// default with calls that it does not make is no path.
 fn add_layers_without_calls(draft: &mut Draft<'_>, owners: &Owners) {
     let used: BTreeSet<LayerIx> = draft.hops.iter().flat_map(|h| h.layers.iter().map(|l| l.layer)).collect();
     for ix in draft.layer_ixs().filter(|ix| !used.contains(ix)) {
-        let Some(layer) = draft.layer(ix).filter(|l| l.scope == Scope::Code && l.is_active() && !l.stream) else {
-            continue;
-        };
+        let repeats = |l: &&Layer| l.scope == Scope::Code && l.is_active() && !l.stream && !l.is_implicit();
+        let Some(layer) = draft.layer(ix).filter(repeats) else { continue };
         let (name, opens, place) = (layer.name.clone(), layer.opens, layer.place);
         let reason = "nothing shows what it calls".to_owned();
         let to = draft.unknown_target(&name, opens, reason);

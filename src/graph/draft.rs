@@ -19,6 +19,8 @@ pub(super) struct Draft<'a> {
     pub(super) layers: Vec<Layer>,
     pub(super) hops: Hops,
     pub(super) unresolved: Vec<Unresolved>,
+    /// Calls that take messages from a queue, or say that they are done.
+    pub(super) taking: BTreeSet<Span>,
 }
 
 impl Draft<'_> {

@@ -46,8 +46,14 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
     let inert = facts.inert;
     queues::join(&mut queues, &alarms);
     let handling = rust_stores::read(&modules, &stores, sources);
-    let mut draft =
-        Draft { hosts: Hosts::new(components, services), sources, layers, hops: hops::Hops::default(), unresolved };
+    let mut draft = Draft {
+        hosts: Hosts::new(components, services),
+        sources,
+        layers,
+        hops: hops::Hops::default(),
+        unresolved,
+        taking: BTreeSet::new(),
+    };
     let first_of_code = draft.layers.len() as u32;
     draft.layers.extend(reading.layers.iter().cloned());
     draft.unresolved.extend(reading.unresolved.iter().cloned());

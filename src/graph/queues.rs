@@ -155,7 +155,8 @@ fn same(names: &Names, a: &QueueName, b: &QueueName) -> bool {
 /// Repeats whatever a component does of itself or with a message. What a request makes it do is not repeated, so those
 /// hops stay as they are, beside the repeated ones.
 fn repeat(draft: &mut Draft<'_>, consumer: ComponentIx, groups: &[Vec<LayerIx>], limit: u64) {
-    if !draft.hops.any(Ends::From(consumer)) {
+    let repeated = |draft: &Draft<'_>, hop: &Hop| hop.place.is_none_or(|place| !draft.taking.contains(&place));
+    if !draft.hops.with(Ends::From(consumer)).any(|hop| repeated(draft, hop)) {
         // What is repeated too often by its count is so whatever it is. Until a message expires is another matter:
         // that queue lacks a dead-letter destination.
         let too_often = |ix: &&LayerIx| match draft.layer(**ix).and_then(|l| l.attempts.value()) {
@@ -171,7 +172,7 @@ fn repeat(draft: &mut Draft<'_>, consumer: ComponentIx, groups: &[Vec<LayerIx>],
     }
     let of_requests: Vec<Hop> = draft.hops.with(Ends::From(consumer)).filter(|h| h.on_request).cloned().collect();
     let called = draft.hops.any(Ends::To(consumer));
-    draft.put_on(groups, Ends::From(consumer), |_, _| true);
+    draft.put_on(groups, Ends::From(consumer), repeated);
     if called {
         draft.hops.change(Ends::From(consumer), |h| h.on_request = false);
         of_requests.into_iter().for_each(|h| draft.add_hop(h));

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::{Dependency, Facts, PackageFact, WorkspaceFact};
+use crate::facts::{Dependency, Facts, LockFact, PackageFact, WorkspaceFact};
+use crate::rust::crates;
 use crate::source::SourceFile;
 use crate::syntax::{Node, Parsed};
 
@@ -37,9 +38,39 @@ pub fn extract(file: &SourceFile, parsed: &Parsed, facts: &mut Facts) {
         binaries: binaries.collect(),
         folder: folder.to_owned(),
         dependencies,
+        locked: BTreeMap::new(),
         span,
         name,
     });
+}
+
+/// Whether a file holds the versions that Cargo has chosen, by its name.
+pub fn is_lock(path: &str) -> bool {
+    path == "Cargo.lock" || path.ends_with("/Cargo.lock")
+}
+
+/// The versions in a Cargo.lock. Cargo writes it, always in the same form, so its lines tell enough: a long one is
+/// read in no time.
+pub fn lock(file: &SourceFile) -> LockFact {
+    let value = |line: &str, key: &str| {
+        let rest = line.strip_prefix(key)?.trim_start().strip_prefix('=')?;
+        Some(rest.trim().trim_matches('"').to_owned())
+    };
+    let mut versions = Vec::new();
+    let mut name = None;
+    for line in file.text.lines().map(str::trim) {
+        if line.starts_with("[[") {
+            name = None;
+        } else if let Some(found) = value(line, "name") {
+            name = Some(found).filter(|n| crates::VERSIONED.contains(&n.as_str()));
+        } else if let Some(version) = value(line, "version")
+            && let Some(name) = name.take()
+        {
+            versions.push((name, version));
+        }
+    }
+    let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    LockFact { folder: folder.to_owned(), versions }
 }
 
 /// Fills in what dependencies inherit from their workspace, and the names of libraries that are not their package's.
@@ -60,6 +91,20 @@ pub fn inherit(facts: &mut Facts) {
             }
         }
     }
+    let locks: BTreeMap<&str, &LockFact> = facts.locks.iter().rev().map(|lock| (&*lock.folder, lock)).collect();
+    for package in &mut facts.packages {
+        let lock = above(&package.folder).find_map(|folder| locks.get(folder));
+        for (name, version) in lock.iter().flat_map(|lock| &lock.versions) {
+            let newest = package.locked.get(name).and_then(|v| Release::exactly(v));
+            // Of several that are in use, the one that its own requirement allows.
+            let wanted = package.dependencies.iter().find(|d| d.package == *name).and_then(|d| d.version.as_deref());
+            let Some(this) = Release::exactly(version) else { continue };
+            let allowed = wanted.and_then(Release::newest_of).is_none_or(|most| this <= most);
+            if allowed && newest.is_none_or(|newest| this > newest) {
+                package.locked.insert(name.clone(), version.clone());
+            }
+        }
+    }
     let libraries: BTreeMap<(String, Option<String>), String> =
         facts.packages.iter().rev().filter_map(library_of).collect();
     for package in &mut facts.packages {
@@ -68,6 +113,52 @@ pub fn inherit(facts: &mut Facts) {
                 dependency.alias.clone_from(alias);
             }
         }
+    }
+}
+
+/// A version of a package.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Release(pub u64, pub u64, pub u64);
+
+impl Release {
+    /// What Cargo.lock says: `1.13.2`.
+    pub fn exactly(version: &str) -> Option<Self> {
+        let (parts, _) = version.split_once(['-', '+']).unwrap_or((version, ""));
+        let mut parts = parts.split('.').map(|p| p.trim().parse().ok());
+        Some(Self(parts.next()??, parts.next()??, parts.next()??))
+    }
+
+    /// The newest version that a requirement allows. `None`: any newer one, too.
+    pub fn newest_of(requirement: &str) -> Option<Self> {
+        let text = requirement.trim();
+        let operator = text.find(|c: char| c.is_ascii_digit()).and_then(|at| text.get(..at)).map(str::trim)?;
+        let numbers: Vec<u64> = text
+            .trim_start_matches(|c: char| !c.is_ascii_digit())
+            .split(['.', '-', '+', ','])
+            .map_while(|p| p.trim().parse().ok())
+            .take(3)
+            .collect();
+        const ANY: u64 = u64::MAX;
+        match (operator, numbers.as_slice()) {
+            ("=", [a, rest @ ..]) => {
+                Some(Self(*a, rest.first().copied().unwrap_or(ANY), rest.get(1).copied().unwrap_or(ANY)))
+            }
+            ("~", [a, b, ..]) | ("" | "^", [a @ 0, b, ..]) => Some(Self(*a, *b, ANY)),
+            ("" | "^" | "~", [a, ..]) => Some(Self(*a, ANY, ANY)),
+            _ => None,
+        }
+    }
+}
+
+impl PackageFact {
+    /// The version of a package that this one is built with: the one in Cargo.lock, else the newest that its
+    /// requirement allows. `None`: the newest of all, as far as can be told.
+    pub fn release_of(&self, package: &str) -> Option<Release> {
+        if let Some(locked) = self.locked.get(package) {
+            return Release::exactly(locked);
+        }
+        let dependency = self.dependencies.iter().find(|d| d.package == package)?;
+        Release::newest_of(dependency.version.as_deref()?)
     }
 }
 
@@ -238,6 +329,40 @@ mod tests {
         assert_eq!(dependencies(&facts.packages[0]), ["orders=orders-sdk - sdk"]);
         assert_eq!(dependencies(&facts.packages[1]), ["orders=orders-sdk - sdk"]);
         assert!(facts.packages[2].dependencies.is_empty());
+    }
+
+    #[test]
+    fn a_lock_says_which_version_is_built_with() {
+        let manifest =
+            "[package]\nname = \"a\"\n[dependencies]\nkube = \"0.93\"\naws-config = \"1\"\nreqwest = \"=0.12.9\"";
+        let mut facts = facts(&[("svc/Cargo.toml", manifest)]);
+        let newest = |facts: &Facts, name: &str| facts.packages[0].release_of(name);
+        assert_eq!(newest(&facts, "kube"), Some(Release(0, 93, u64::MAX)));
+        assert_eq!(newest(&facts, "aws-config"), Some(Release(1, u64::MAX, u64::MAX)));
+        assert_eq!(newest(&facts, "reqwest"), Some(Release(0, 12, 9)));
+        assert_eq!(newest(&facts, "object_store"), None);
+        let text = "version = 4\n\n[[package]]\nname = \"kube\"\nversion = \"0.93.1\"\n\n[[package]]\nname = \"kube\"\n\
+                    version = \"2.0.1\"\n\n[[package]]\nname = \"unheard-of\"\nversion = \"1.0.0\"\n\n[[package]]\n\
+                    name = \"object_store\"\nversion = \"0.11.2\"\ndependencies = [\n \"version\",\n]\n";
+        let file = SourceFile { id: FileId(9), path: Arc::from("Cargo.lock"), text: Arc::from(text) };
+        facts.locks.push(lock(&file));
+        inherit(&mut facts);
+        assert_eq!(newest(&facts, "kube"), Some(Release(0, 93, 1)));
+        assert_eq!(newest(&facts, "object_store"), Some(Release(0, 11, 2)));
+        assert_eq!(newest(&facts, "unheard-of"), None);
+        assert!(is_lock("a/Cargo.lock") && !is_lock("a/Cargo.toml"));
+    }
+
+    #[test]
+    fn requirements_allow_versions() {
+        let newest = Release::newest_of;
+        assert_eq!(newest("1.2"), Some(Release(1, u64::MAX, u64::MAX)));
+        assert_eq!(newest("^0.4.1"), Some(Release(0, 4, u64::MAX)));
+        assert_eq!(newest("~1.2.3"), Some(Release(1, 2, u64::MAX)));
+        assert_eq!(newest("= 1.2.3"), Some(Release(1, 2, 3)));
+        assert_eq!([newest(">=1"), newest("*"), newest(""), newest("x")], [None; 4]);
+        assert_eq!(Release::exactly("0.12.0-alpha.1"), Some(Release(0, 12, 0)));
+        assert_eq!(Release::exactly("1.2"), None);
     }
 
     #[test]

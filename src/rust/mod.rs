@@ -24,6 +24,11 @@ static BY_HAND: SystemMeta = SystemMeta {
     defaults: &[],
 };
 
+/// Types and functions by which clients that repeat their own calls are made.
+pub fn client_makers() -> impl Iterator<Item = &'static str> {
+    crates::client_makers()
+}
+
 /// What is read in Rust sources, for the list of systems.
 pub fn metas() -> impl Iterator<Item = &'static SystemMeta> {
     crates::metas().chain(std::iter::once(&BY_HAND))

@@ -35,6 +35,8 @@ pub struct CodeCall {
     pub span: Span,
     /// Whether it is gRPC.
     pub grpc: bool,
+    /// Whether it takes messages from a queue, or says that they are done: a redelivery does not repeat it.
+    pub takes_messages: bool,
 }
 
 /// Where a chain of functions starts.

@@ -102,6 +102,7 @@ fn of_name(folder: &str, name: &str) -> Option<Syntax> {
     // Neither `Dockerfile` nor `default.old`.
     let is_bare = !name.contains(|c: char| c == '.' || c.is_ascii_uppercase());
     Some(match folder {
+        _ if name == "Cargo.lock" => Syntax::Toml,
         _ if name == "Caddyfile" || name.starts_with("Caddyfile.") => Syntax::Caddyfile,
         _ if name.ends_with(".conf") => Syntax::Nginx,
         _ if name.ends_with(".cfg") => Syntax::HaProxy,

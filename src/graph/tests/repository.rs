@@ -68,7 +68,14 @@ impl Repository {
         let span = self.file(&format!("{folder}/Cargo.toml"));
         let (name, folder) = (name.to_owned(), folder.to_owned());
         let dependencies: Vec<Dependency> = Vec::new();
-        self.facts.packages.push(PackageFact { name, folder, binaries: Vec::new(), dependencies, span });
+        self.facts.packages.push(PackageFact {
+            name,
+            folder,
+            binaries: Vec::new(),
+            dependencies,
+            locked: Default::default(),
+            span,
+        });
         self.facts.packages.len() - 1
     }
 
@@ -107,6 +114,7 @@ impl Repository {
             answers: Vec::new(),
             span,
             grpc: false,
+            takes_messages: false,
         });
         self.reading.calls.last_mut().unwrap()
     }

@@ -96,6 +96,7 @@ impl RetryCrate for Backoff {
 
     fn struct_literal<'a>(
         &self,
+        _: &Machine<'a, '_>,
         path: &[&str],
         fields: &[(Name, Value<'a>)],
         rest: Option<&Value<'a>>,

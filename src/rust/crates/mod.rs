@@ -4,29 +4,43 @@
 //! To add one: its file here, and its line in [`all`].
 
 mod again;
+mod apalis;
+mod aws;
+mod azure;
 mod backoff;
 mod backon;
+pub(crate) mod client;
 mod delays;
 mod exponential_backoff;
+mod google_cloud;
+mod kube;
+mod mongodb;
+mod object_store;
+mod octocrab;
+mod opendal;
 pub(crate) mod policy;
+mod redis;
+mod reqwest_own;
 mod reqwest_retry;
 pub(crate) mod retried;
 mod retry;
+mod tabled;
 mod tokio_retry;
 mod tryhard;
 
 use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(crate) use policy::{Plan, Policy};
 
 use super::eval::episode::Counted;
 use super::eval::iter::Iter;
 use super::eval::machine::{Eval, Exit, Machine};
-use super::eval::value::{ClientLayer, Kind, Value};
+use super::eval::value::{ClientLayer, Kind, Request, Value};
 use super::ir::{Name, Path};
-use crate::model::{Advice, Attempts, Jitter, LayerKind, Setting, Wait};
+use crate::model::{Advice, Attempts, Budget, Confidence, Jitter, LayerKind, Setting, Wait};
 use crate::source::Span;
 use crate::systems::SystemMeta;
 
@@ -70,9 +84,67 @@ pub(crate) struct Described {
     pub(crate) picks: &'static str,
     /// Whether nothing stands between a failure and the next try.
     pub(crate) undiscriminating: bool,
+    /// Whether code asks for retries here; else nobody did, and its default count is implicit.
+    pub(crate) asked_for: bool,
+    /// Whether its own wait follows what a response asks for; `None`: as the code around it does.
+    pub(crate) retry_after: Option<Setting<bool>>,
+    /// Limit on one try.
+    pub(crate) per_try: Option<Setting<Duration>>,
+    /// Limit on all tries together.
+    pub(crate) overall: Option<Setting<Duration>>,
+    /// Budget.
+    pub(crate) budget: Option<Budget>,
+    /// Whether it only opens a stream or a connection again, and repeats no request.
+    pub(crate) stream: bool,
+    /// How sure it is that this is the retry around the calls that have it.
+    pub(crate) confidence: Confidence,
 }
 
 impl Described {
+    /// A retry of which nothing but its place is known: its count least of all. It waits for nothing, and picks
+    /// failures by a test of its own.
+    pub(crate) fn new(system: &'static str, kind: LayerKind, name: &'static str, opens: Span) -> Self {
+        Self {
+            system,
+            kind,
+            opens,
+            place: opens,
+            attempts: Setting::unknown("is set outside of the code read", Some(opens)),
+            wait: Wait::None,
+            wait_place: None,
+            jitter: Setting::default(Jitter::None, "the code"),
+            name,
+            reading: name.to_owned(),
+            labels: Vec::new(),
+            via: None,
+            advice: Advice::default(),
+            picks: "its default test",
+            undiscriminating: false,
+            asked_for: true,
+            retry_after: None,
+            per_try: None,
+            overall: None,
+            budget: None,
+            stream: false,
+            confidence: Confidence::High,
+        }
+    }
+
+    /// The same with what a policy says.
+    pub(crate) fn with(self, policy: &Policy) -> Self {
+        Self {
+            place: policy.attempts.span().unwrap_or(self.opens),
+            attempts: policy.attempts.clone(),
+            wait: policy.wait.clone(),
+            wait_place: Some(policy.made),
+            jitter: policy.jitter.clone(),
+            reading: policy.reading.clone(),
+            labels: policy.labels.clone(),
+            via: policy.via,
+            ..self
+        }
+    }
+
     /// What its own limit comes to.
     pub(crate) fn counted(&self, made: u64) -> Counted {
         match &self.attempts {
@@ -110,6 +182,27 @@ pub(crate) trait Native<'a>: Debug {
         None
     }
 
+    /// It with a field written to. `None`: it has no such field, or none that matters.
+    fn with_field(
+        self: Rc<Self>,
+        _machine: &mut Machine<'a, '_>,
+        _name: &str,
+        _value: &Value<'a>,
+        _place: Span,
+    ) -> Option<Value<'a>> {
+        None
+    }
+
+    /// Whether a method changes it in place: `config.set(..);`
+    fn mutates(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// Whether something happens when it is awaited.
+    fn is_future(&self) -> bool {
+        false
+    }
+
     /// What it comes to when it is awaited.
     fn awaited(self: Rc<Self>, _machine: &mut Machine<'a, '_>, _span: Span) -> Option<Eval<'a>> {
         None
@@ -138,6 +231,11 @@ pub(crate) trait Native<'a>: Debug {
     /// A field of it is set.
     fn set(&self, _field: &str, _value: &Value<'a>, _place: Span) {}
 
+    /// Whether the policy that it is leaves no failure out.
+    fn retries_everything(&self) -> bool {
+        false
+    }
+
     /// The policy that it is.
     fn policy(&self) -> Option<Rc<Policy>> {
         None
@@ -145,6 +243,11 @@ pub(crate) trait Native<'a>: Debug {
 
     /// What it has been told so far, where it is a strategy.
     fn plan(&self) -> Option<Plan> {
+        None
+    }
+
+    /// The client of a library that it is.
+    fn client(&self) -> Option<client::Client> {
         None
     }
 
@@ -158,6 +261,23 @@ pub(crate) trait Native<'a>: Debug {
 pub(crate) trait ClientRetry<'a>: Debug {
     /// What it is.
     fn described(&self) -> Arc<Described>;
+    /// The service that all calls through it reach, where that is known.
+    fn leaf(&self) -> Option<Rc<str>> {
+        None
+    }
+    /// Whether it lies inside of what a middleware adds, whenever it was added.
+    fn innermost(&self) -> bool {
+        false
+    }
+    /// Whether this very request is sent again after this result.
+    fn again_of(
+        &self,
+        machine: &mut Machine<'a, '_>,
+        _request: Option<&Rc<Request<'a>>>,
+        result: &Value<'a>,
+    ) -> Result<bool, Exit<'a>> {
+        self.again(machine, result)
+    }
     /// Whether a request is sent again after this result.
     fn again(&self, machine: &mut Machine<'a, '_>, result: &Value<'a>) -> Result<bool, Exit<'a>>;
 }
@@ -189,6 +309,7 @@ pub(crate) trait RetryCrate: Sync {
     /// A struct literal of it.
     fn struct_literal<'a>(
         &self,
+        _machine: &Machine<'a, '_>,
         _path: &[&str],
         _fields: &[(Name, Value<'a>)],
         _rest: Option<&Value<'a>>,
@@ -196,15 +317,58 @@ pub(crate) trait RetryCrate: Sync {
     ) -> Option<Value<'a>> {
         None
     }
+
+    /// What its clients are, if they repeat their own calls.
+    fn library(&self) -> Option<&'static client::Library> {
+        None
+    }
+
+    /// A value of which only the type is known, the type being one of it. Equal `id`s, equal values.
+    fn of_type<'a>(&self, _path: &[&str], _id: u64) -> Option<Value<'a>> {
+        None
+    }
 }
+
+/// Packages whose version changes what they do by default.
+pub(crate) const VERSIONED: [&str; 18] = [
+    "async-openai",
+    "aws-config",
+    "aws-smithy-runtime",
+    "aws-smithy-types",
+    "azure_core",
+    "backoff",
+    "backon",
+    "exponential-backoff",
+    "kube",
+    "kube-client",
+    "object_store",
+    "octocrab",
+    "redis",
+    "reqwest",
+    "reqwest-retry",
+    "retry",
+    "retry-policies",
+    "tower",
+];
 
 /// Every crate that is known.
 pub(crate) fn all() -> &'static [&'static dyn RetryCrate] {
     &[
         &again::Again,
+        &apalis::Apalis,
+        &aws::Aws,
+        &azure::Azure,
         &backoff::Backoff,
         &backon::Backon,
         &exponential_backoff::ExponentialBackoff,
+        &google_cloud::GoogleCloud,
+        &kube::Kube,
+        &mongodb::MongoDb,
+        &object_store::ObjectStore,
+        &octocrab::Octocrab,
+        &opendal::OpenDal,
+        &redis::Redis,
+        &reqwest_own::ReqwestOwn,
         &reqwest_retry::ReqwestRetry,
         &retry::Retry,
         &tokio_retry::TokioRetry,
@@ -250,7 +414,7 @@ pub(crate) fn struct_literal<'a>(
 ) -> Option<Value<'a>> {
     ways(machine, path).iter().find_map(|path| {
         let path: Vec<&str> = path.iter().map(|s| &**s).collect();
-        all().iter().find_map(|c| c.struct_literal(&path, fields, rest, span))
+        all().iter().find_map(|c| c.struct_literal(machine, &path, fields, rest, span))
     })
 }
 
@@ -267,6 +431,25 @@ fn ways(machine: &Machine<'_, '_>, path: &Path) -> Vec<Vec<Name>> {
     ways
 }
 
+/// Types and functions by which clients that repeat their own calls are made.
+pub(crate) fn client_makers() -> impl Iterator<Item = &'static str> {
+    all().iter().filter_map(|c| c.library()).flat_map(|library| library.makers).copied()
+}
+
+/// Whether a path is called to make a client that repeats its own calls, or settings of one.
+pub(crate) fn makes_clients(path: &Path) -> bool {
+    let names: Vec<&str> = path.segments.iter().rev().take(2).map(|s| &**s).collect();
+    all().iter().filter_map(|c| c.library()).any(|library| names.iter().any(|name| library.makers.contains(name)))
+}
+
+/// A value of which only the type is known, if the type is of one of the crates.
+pub(crate) fn of_type<'a>(machine: &Machine<'a, '_>, path: &Path, id: u64) -> Option<Value<'a>> {
+    ways(machine, path).iter().find_map(|path| {
+        let path: Vec<&str> = path.iter().map(|s| &**s).collect();
+        all().iter().find_map(|c| c.of_type(&path, id))
+    })
+}
+
 /// A method of a value of one of the crates, or `.retry(policy)` on something that can be called.
 pub(crate) fn method<'a>(
     machine: &mut Machine<'a, '_>,
@@ -276,6 +459,10 @@ pub(crate) fn method<'a>(
     at: At,
 ) -> Option<Eval<'a>> {
     if let Kind::Native(native) = &value.kind {
+        if let Some(own) = machine.extension_method(name, args.len()).filter(|_| native.client().is_some()) {
+            let all = [value.clone()].into_iter().chain(args.iter().cloned()).collect();
+            return Some(machine.call_fn(own, all, at.span));
+        }
         return match native.clone().method(machine, name, args, at) {
             // What can be iterated has the methods of iterators too.
             None if native.clone().iterate().is_some() => None,

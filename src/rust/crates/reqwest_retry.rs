@@ -88,6 +88,7 @@ impl RetryCrate for ReqwestRetry {
 
     fn struct_literal<'a>(
         &self,
+        _: &Machine<'a, '_>,
         path: &[&str],
         fields: &[(Name, Value<'a>)],
         _: Option<&Value<'a>>,

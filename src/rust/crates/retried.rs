@@ -64,21 +64,12 @@ impl About {
             None => opens,
         };
         Described {
-            system: self.system,
-            kind: self.kind,
-            opens,
             place,
-            attempts: policy.attempts.clone(),
-            wait: policy.wait.clone(),
-            wait_place: Some(policy.made),
-            jitter: policy.jitter.clone(),
-            name: self.name,
-            reading: policy.reading.clone(),
             labels,
-            via: policy.via,
             advice: self.advice(),
             picks: self.picks,
             undiscriminating,
+            ..Described::new(self.system, self.kind, self.name, opens).with(policy)
         }
     }
 }

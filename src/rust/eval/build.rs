@@ -64,6 +64,14 @@ pub(crate) fn layer(
             layer.jitter = d.jitter.clone();
             layer.labels.extend(d.labels.iter().cloned());
             layer.advice = d.advice.clone();
+            layer.asked_for = d.asked_for;
+            layer.per_try = d.per_try.clone();
+            layer.overall = d.overall.clone();
+            layer.budget = d.budget.clone();
+            layer.stream = d.stream;
+            if let (Some(own), None) = (&d.retry_after, retry_after) {
+                layer.retry_after = own.clone();
+            }
             d.system
         }
         hand_written => {
@@ -91,8 +99,12 @@ pub(crate) fn layer(
             }
         }
     };
-    layer.stream = retries.iter().all(|r| r.upkeep);
-    layer.confidence = if best.unsure { Confidence::Low } else { Confidence::High };
+    layer.stream |= retries.iter().all(|r| r.upkeep);
+    layer.confidence = match &best.repeater {
+        _ if best.unsure => Confidence::Low,
+        Repeater::Library(d) => d.confidence,
+        _ => Confidence::High,
+    };
     let stem = match &best.repeater {
         Repeater::Library(_) => format!("rust:{path}:{kind}"),
         _ => format!("rust:{path}:{kind}"),

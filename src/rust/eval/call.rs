@@ -433,6 +433,8 @@ impl<'a> Machine<'a, '_> {
             method: call.method.clone(),
             key: super::key::Carried::Perhaps,
             layered: false,
+            takes_messages: false,
+            stream: None,
             what: format!("`{}`", call.name),
         };
         self.call_outside(&outgoing, call.name)
@@ -482,6 +484,9 @@ impl<'a> Machine<'a, '_> {
         for arg in args {
             match &arg.kind {
                 Kind::Future(_) => {
+                    self.await_value(arg.clone(), span)?;
+                }
+                Kind::Native(native) if native.is_future() => {
                     self.await_value(arg.clone(), span)?;
                 }
                 Kind::Closure(closure) => {

@@ -229,10 +229,9 @@ impl<'a> Machine<'a, '_> {
     /// constructor makes it, or nothing.
     pub(crate) fn value_of_type(&mut self, id: u64, why: Why<'a>, typed: Typed<'a>) -> Value<'a> {
         match self.type_name(typed) {
-            TypeName::External(path) => match super::http::client_of_type(&path, id) {
-                Some(client) => client,
-                None => Value::unknown_of(id, why, Some(typed)),
-            },
+            TypeName::External(path) => super::http::client_of_type(&path, id)
+                .or_else(|| crate::rust::crates::of_type(self, &path, id))
+                .unwrap_or_else(|| Value::unknown_of(id, why, Some(typed))),
             TypeName::Local(ty) => self.instance(ty, id, why, typed),
             TypeName::Unknown => Value::unknown_of(id, why, Some(typed)),
         }
@@ -325,10 +324,15 @@ impl<'a> Machine<'a, '_> {
                     env.set(name, value);
                 }
             }
-            ExprKind::Field { base, name } => {
-                let base = self.eval(base, env)?;
+            ExprKind::Field { base: holder, name } => {
+                let base = self.eval(holder, env)?;
                 if let Kind::Native(native) = &base.kind {
                     native.set(name, &value, place.span);
+                }
+                if let Kind::Native(native) = &base.kind
+                    && let Some(new) = native.clone().with_field(self, name, &value, place.span)
+                {
+                    return self.store(holder, new, env);
                 }
                 if let Kind::Object(object) = &base.kind {
                     let mut fields = object.fields.borrow_mut();
@@ -373,19 +377,23 @@ impl<'a> Machine<'a, '_> {
     ) -> Eval<'a> {
         let mut values = Vec::new();
         for (name, expr) in fields {
-            let mut value = self.eval(expr, env)?;
-            // A count kept in a field is the type's own, whoever handed it over.
-            if let Some(origin) = &mut value.origin {
-                origin.via = None;
-            }
-            values.push((name.clone(), value));
+            values.push((name.clone(), self.eval(expr, env)?));
         }
         let rest = match rest {
             Some(rest) => Some(self.eval(rest, env)?),
             None => None,
         };
         let taint = values.iter().fold(Taint::NONE, |t, (_, v)| t.with(v.taint));
-        match self.resolve_once(path) {
+        let resolved = self.resolve_once(path);
+        if matches!(resolved, Resolved::External(_) | Resolved::Unknown) {
+            let full = if let Resolved::External(full) = &resolved { full } else { path };
+            if let Some(value) = crate::rust::crates::struct_literal(self, full, &values, rest.as_ref(), span) {
+                return Ok(value);
+            }
+        }
+        // A count kept in a field is the type's own, whoever handed it over.
+        values.iter_mut().filter_map(|(_, v)| v.origin.as_mut()).for_each(|origin| origin.via = None);
+        match resolved {
             Resolved::Variant(ty, name) => {
                 let variant = Variant { ty: Some(ty), name, fields: values };
                 Ok(Value::new(Kind::Variant(Rc::new(variant))).tainted(taint))
@@ -398,13 +406,7 @@ impl<'a> Machine<'a, '_> {
                 }
                 Ok(object)
             }
-            outside => {
-                let full = if let Resolved::External(full) = &outside { full } else { path };
-                match crate::rust::crates::struct_literal(self, full, &values, rest.as_ref(), span) {
-                    Some(value) => Ok(value),
-                    None => Ok(plain_object(None, values, rest, taint)),
-                }
-            }
+            _ => Ok(plain_object(None, values, rest, taint)),
         }
     }
 

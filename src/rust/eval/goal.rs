@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::key::Carried;
 use super::machine::{Eval, Exit, Machine};
 use super::value::{HttpError, Kind, Response, Taint, Text, Unknown, Value, Why};
 use crate::model::{IdempotencyKey, Mode, ModeSet};
+use crate::rust::crates::Described;
 use crate::rust::reading;
 use crate::source::Span;
 
@@ -91,6 +93,10 @@ pub(crate) struct Target {
     pub(crate) method: Option<String>,
     /// What its tries carry for an idempotency key.
     pub(crate) key: IdempotencyKey,
+    /// Whether the call takes messages from a queue, or says that they are done.
+    pub(crate) takes_messages: bool,
+    /// What begins again if it is a stream.
+    pub(crate) stream: Option<Arc<Described>>,
     /// What its first try carries.
     first: Carried,
 }
@@ -112,6 +118,10 @@ pub(crate) struct Outgoing {
     pub(crate) key: Carried,
     /// Whether a layer of its own is around it.
     pub(crate) layered: bool,
+    /// Whether it takes messages from a queue, or says that they are done.
+    pub(crate) takes_messages: bool,
+    /// What begins again if it is a stream's next item that is waited for: whoever goes on after an error, repeats.
+    pub(crate) stream: Option<Arc<Described>>,
     /// What the call is, for a target that is not known.
     pub(crate) what: String,
 }
@@ -226,5 +236,13 @@ fn target_of(call: &Outgoing) -> Target {
         _ => reading::Target::Unknown { why: format!("the URL of {} is not known", call.what) },
     };
     let method = call.method.as_deref().map(str::to_owned);
-    Target { target, method, key: call.key.after(call.key), first: call.key }
+    let takes_messages = call.takes_messages;
+    Target {
+        target,
+        method,
+        key: call.key.after(call.key),
+        takes_messages,
+        stream: call.stream.clone(),
+        first: call.key,
+    }
 }

@@ -152,7 +152,7 @@ impl<'a> Machine<'a, '_> {
                 }
                 _ => None,
             },
-            ("with" | "with_arc", [layer]) => Some(Ok(self.with_layer(client, layer))),
+            ("with" | "with_arc" | "retry", [layer]) => Some(Ok(self.with_layer(client, layer))),
             ("clone", []) => Some(Ok(value.clone())),
             // A builder's settings, `build()`, and what unwraps its result.
             _ => Some(Ok(value.clone())),
@@ -209,7 +209,11 @@ impl<'a> Machine<'a, '_> {
         };
         if let Some(layer) = found {
             self.layers_made.push(layer.clone());
-            layers.push(layer);
+            let at = match layer.innermost() {
+                true => layers.len(),
+                false => layers.iter().position(|l| l.innermost()).unwrap_or(layers.len()),
+            };
+            layers.insert(at, layer);
         }
         let client = Client { layers, id: client.id, open: false, blocking: client.blocking };
         Value::new(Kind::Client(Rc::new(client)))
@@ -242,6 +246,8 @@ impl<'a> Machine<'a, '_> {
                 method: request.method.clone(),
                 key: request.key,
                 layered: self.episodes.iter().any(|e| e.repeats()),
+                takes_messages: false,
+                stream: None,
                 what: "the request".to_owned(),
             };
             let end = self.outgoing(&outgoing)?;
@@ -249,7 +255,7 @@ impl<'a> Machine<'a, '_> {
         };
         let layer = layer.clone();
         self.repeat(layer.described(), &mut |m| m.send_through(rest, request, span), &mut |m, result| {
-            layer.again(m, result)
+            layer.again_of(m, Some(request), result)
         })
     }
 

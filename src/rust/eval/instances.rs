@@ -1,14 +1,16 @@
 //! How values of a type are made: where one place in the repository makes all of them, they hold what it puts in.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::machine::{Machine, Purpose, Shared};
 use super::value::{ClientLayer, Kind, Object, Typed, Value, Why};
 use crate::rust::crates;
+use crate::rust::crates::client::{self, Library};
 use crate::rust::index::{FnIx, TypeIx, TypeKind, TypeName};
 use crate::rust::ir::{Ty, TyShape};
+use crate::source::Span;
 
 /// Steps for finding out one way in which a type is made.
 const STEPS: u32 = 20_000;
@@ -25,6 +27,9 @@ const WAYS: usize = 6;
 /// How far up the callers of a constructor are followed.
 const UP: u8 = 3;
 
+/// A package, and a system that its code uses.
+type InPackage = (Option<usize>, &'static str);
+
 /// What types are made with, found out when it is first asked.
 pub(crate) struct Instances<'a> {
     left: Cell<u64>,
@@ -33,6 +38,7 @@ pub(crate) struct Instances<'a> {
     layers: RefCell<BTreeMap<Option<usize>, Vec<ClientLayer<'a>>>>,
     /// Whether values of a type may hold what repeats calls.
     policies: RefCell<BTreeMap<TypeIx, bool>>,
+    of_libraries: RefCell<BTreeMap<InPackage, Option<ClientLayer<'a>>>>,
 }
 
 impl<'a> Instances<'a> {
@@ -44,6 +50,7 @@ impl<'a> Instances<'a> {
             known: RefCell::default(),
             layers: RefCell::default(),
             policies: RefCell::default(),
+            of_libraries: RefCell::default(),
         }
     }
 }
@@ -181,6 +188,84 @@ impl<'a> Machine<'a, '_> {
         let only = if found.len() == 1 { found.pop().unwrap_or_default() } else { Vec::new() };
         self.instances.layers.borrow_mut().insert(package, only.clone());
         only
+    }
+}
+
+impl<'a> Machine<'a, '_> {
+    /// The layer of a library's client of which only the type is known: that of the clients that its package makes,
+    /// else those of the repository, if all have the same; where none is made, what the library does by default.
+    pub(crate) fn layer_made_elsewhere(&mut self, library: &'static Library, call: Span) -> Option<ClientLayer<'a>> {
+        let package = self.frames.first().and_then(|f| self.shared.index.function(f.function).package);
+        let key = (package, library.system);
+        if let Some(known) = self.instances.of_libraries.borrow().get(&key) {
+            return known.clone();
+        }
+        self.instances.of_libraries.borrow_mut().insert(key, None);
+        let mut made = self.layers_made_in(library, |p| p == package);
+        if made.is_empty() {
+            made = self.layers_made_in(library, |p| p != package);
+        }
+        let layer = match made.len() {
+            0 => {
+                let place = self.first_mention(library, package).unwrap_or(call);
+                client::default_layer(library, self, place)
+            }
+            1 => made.pop(),
+            _ => client::one_of_several(library, &made),
+        };
+        self.instances.of_libraries.borrow_mut().insert(key, layer.clone());
+        layer
+    }
+
+    fn layers_made_in(&mut self, library: &Library, of: impl Fn(Option<usize>) -> bool) -> Vec<ClientLayer<'a>> {
+        let mut found: Vec<ClientLayer<'a>> = Vec::new();
+        for ix in self.shared.statics.client_makers() {
+            if !of(self.shared.index.function(*ix).package) {
+                continue;
+            }
+            let mut machine = Machine::new(self.shared, self.instances, Purpose::Capture(TypeIx(u32::MAX)));
+            machine.steps = STEPS.min(u32::try_from(self.instances.left.get()).unwrap_or(u32::MAX));
+            let before = machine.steps;
+            // However it ends, what was made on the way is what counts.
+            let _ = machine.run(*ix);
+            let spent = u64::from(before - machine.steps);
+            self.instances.left.set(self.instances.left.get().saturating_sub(spent));
+            for layer in std::mem::take(&mut machine.layers_made) {
+                let same = |l: &ClientLayer<'a>| l.described().opens == layer.described().opens;
+                if layer.described().system == library.system && !found.iter().any(same) {
+                    found.push(layer);
+                }
+            }
+            machine.tidy();
+        }
+        found
+    }
+
+    /// The first parameter or field of a package that is a client of this library.
+    fn first_mention(&self, library: &Library, package: Option<usize>) -> Option<Span> {
+        let index = self.shared.index;
+        let is_client = |scope, of_type, ty: &Ty| match index.resolve_type(scope, of_type, ty) {
+            TypeName::External(path) => {
+                let path: Vec<&str> = path.segments.iter().map(|s| &**s).collect();
+                (library.is_client)(&path)
+            }
+            _ => false,
+        };
+        let own = index.functions().map(|ix| index.function(ix)).filter(|info| info.package == package);
+        let mut places = BTreeSet::new();
+        for info in own {
+            let params = info.function.params.iter().filter_map(|p| Some((p.ty.as_ref()?, p.pat.span)));
+            let fields = info.of_type.map(|ty| index.ty(ty)).and_then(|ty| match ty.kind {
+                TypeKind::Struct(item) => Some((ty.scope, item)),
+                TypeKind::Enum(_) => None,
+            });
+            places.extend(params.filter(|(ty, _)| is_client(info.scope, info.of_type, ty)).map(|(_, span)| span));
+            if let Some((scope, item)) = fields {
+                let clients = item.fields.iter().filter(|f| is_client(scope, info.of_type, &f.ty));
+                places.extend(clients.map(|f| f.span));
+            }
+        }
+        places.first().copied()
     }
 }
 

@@ -38,6 +38,9 @@ pub(crate) struct Retry<'a> {
 
 /// The retries around a watched call, outermost first.
 pub(crate) fn retries<'a>(watched: &Watched<'a>) -> Vec<Retry<'a>> {
+    if let Some(stream) = watched.target.as_ref().and_then(|t| t.stream.clone()) {
+        return began_again(watched, stream).into_iter().collect();
+    }
     let keys: BTreeSet<(Span, u64)> = watched
         .failing
         .iter()
@@ -60,6 +63,14 @@ pub(crate) fn retries<'a>(watched: &Watched<'a>) -> Vec<Retry<'a>> {
         }
     }
     kept
+}
+
+/// A stream that is asked for its next item after an error, and begins again by that.
+fn began_again<'a>(watched: &Watched<'a>, stream: Arc<Described>) -> Option<Retry<'a>> {
+    let again = |f: &&Fork<'_>| f.traces.iter().any(|t| t.hits > 1);
+    let modes: Vec<ModeSet> = watched.failing.iter().filter(again).map(|f| f.modes).collect();
+    let yes = modes.iter().copied().reduce(ModeSet::union)?;
+    Some(Retry { yes, counted: stream.counted(1), ..switched_off(stream) })
 }
 
 /// The places that were seen to make the call again, whether or not they are retries.

@@ -11,8 +11,9 @@ use super::episode::{Episode, Pick, Trace};
 use super::goal::{Found, Goal, World};
 use super::oracle::Oracle;
 use super::value::{Context, Kind, Taint, Typed, Unknown, Value, Why};
-use crate::facts::SettingsFact;
+use crate::facts::{PackageFact, SettingsFact};
 use crate::model::ModeSet;
+use crate::rust::cargo::Release;
 use crate::rust::index::{ConstIx, FnIx, Index, Resolved, ScopeIx, TypeIx, TypeName};
 use crate::rust::ir::Name;
 use crate::source::Span;
@@ -75,6 +76,7 @@ impl<'a> From<Stop> for Exit<'a> {
 /// What all runs of all threads look at.
 pub(crate) struct Common<'a> {
     pub(crate) index: &'a Index<'a>,
+    pub(crate) packages: &'a [PackageFact],
     pub(crate) settings: &'a [SettingsFact],
     pub(crate) statics: super::statics::Statics,
 }
@@ -82,6 +84,7 @@ pub(crate) struct Common<'a> {
 /// What the runs of one thread look at, and what they have looked up.
 pub(crate) struct Shared<'a> {
     pub(crate) index: &'a Index<'a>,
+    packages: &'a [PackageFact],
     pub(crate) settings: &'a [SettingsFact],
     pub(crate) statics: &'a super::statics::Statics,
     /// What paths and types of the code mean, by their addresses and where they stand.
@@ -94,6 +97,7 @@ impl<'a> Shared<'a> {
     pub(crate) fn new(common: &'a Common<'a>) -> Self {
         Self {
             index: common.index,
+            packages: common.packages,
             settings: common.settings,
             statics: &common.statics,
             resolved: RefCell::default(),
@@ -261,6 +265,12 @@ impl<'a, 'c> Machine<'a, 'c> {
             },
             ok => ok,
         }
+    }
+
+    /// The version of a package with which the code that runs is built; `None`: the newest, as far as can be told.
+    pub(crate) fn release_of(&self, package: &str) -> Option<Release> {
+        let own = self.shared.index.function(self.context().function).package?;
+        self.shared.packages.get(own)?.release_of(package)
     }
 
     /// Ends the run: scopes that hold closures that hold the scopes are taken apart.

@@ -7,7 +7,7 @@ use super::expr::text_of;
 use super::machine::{Eval, Hint, Machine};
 use super::value::{Future, Kind, Taint, Value, Why};
 use crate::rust::crates::At;
-use crate::rust::ir::{Expr, Name, Ty};
+use crate::rust::ir::{Expr, ExprKind, Name, Ty};
 use crate::source::Span;
 
 /// Methods that give back their receiver, as far as retries are concerned.
@@ -75,7 +75,12 @@ impl<'a> Machine<'a, '_> {
         if let Some(result) = self.turbofish(&value, name, types) {
             return Ok(result);
         }
-        self.call_method(value, name, values, at)
+        let mutates = matches!(&value.kind, Kind::Native(native) if native.mutates(name));
+        let result = self.call_method(value, name, values, at)?;
+        if mutates && matches!(result.kind, Kind::Native(_)) {
+            self.store(root_of(receiver), result.clone(), env)?;
+        }
+        Ok(result)
     }
 
     /// `receiver.name(args)`
@@ -132,6 +137,12 @@ impl<'a> Machine<'a, '_> {
             // A supply that nothing is known of may run out: what takes from it is not without limit.
             self.note_open_bound(&value);
             return Ok(self.opaque(Why::Call(name)).tainted(value.taint));
+        }
+        // A cell that is filled when it is first asked.
+        if let ("get_or_init" | "get_or_try_init" | "get_or_insert_with", [make]) = (name, args.as_slice())
+            && matches!(make.kind, Kind::Closure(_) | Kind::Fn(_))
+        {
+            return self.call_value(make, Vec::new(), at.span);
         }
         self.unknown_method(&value, name, &args, at.span)
     }
@@ -354,6 +365,17 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
+    /// The one method of that name that the repository adds to a type from outside.
+    pub(crate) fn extension_method(&self, name: &str, args: usize) -> Option<crate::rust::index::FnIx> {
+        let adds = |ix: &&crate::rust::index::FnIx| {
+            let info = self.shared.index.function(**ix);
+            info.of_type.is_none() && info.of_trait.is_some() && info.function.params.len() == args + 1
+        };
+        let mut all = self.shared.index.named(name).iter().filter(adds);
+        let only = all.next().copied()?;
+        all.next().is_none().then_some(only)
+    }
+
     fn turbofish(&mut self, value: &Value<'a>, name: &str, types: &'a [Ty]) -> Option<Value<'a>> {
         let ty = self.typed_by(types)?;
         match (name, &value.kind) {
@@ -451,6 +473,14 @@ impl<'a> Machine<'a, '_> {
         self.there.insert(id, there);
         Ok(there)
     }
+}
+
+/// What a chain of method calls starts at.
+fn root_of(mut expr: &Expr) -> &Expr {
+    while let ExprKind::Method { receiver, .. } = &*expr.kind {
+        expr = receiver;
+    }
+    expr
 }
 
 /// No place: for what libraries do inside.

@@ -50,7 +50,6 @@ use crate::rust::stack;
 
 /// Reads all packages: the layers in the code, and the calls that leave it, with the layers around each.
 pub fn read(index: &Index<'_>, packages: &[PackageFact], settings: &[SettingsFact]) -> CodeReading {
-    let _ = packages;
     // Without a large stack nothing is run; what is not read is then missing, and never a crash.
-    stack::on_large_stack(|| reading::read(index, settings)).unwrap_or_default()
+    stack::on_large_stack(|| reading::read(index, packages, settings)).unwrap_or_default()
 }

@@ -14,7 +14,7 @@ use super::reply::Reply;
 use super::statics::Statics;
 use super::value::ClientLayer;
 use super::watch::{self, Watched};
-use crate::facts::SettingsFact;
+use crate::facts::{PackageFact, SettingsFact};
 use crate::model::{Answer, Mode, ModeSet, Setting, Unresolved};
 use crate::rust::index::{FnIx, Index};
 use crate::rust::reading::{CodeCall, CodeLayerUse, CodeReading, Root, Target};
@@ -54,8 +54,8 @@ struct Start {
 }
 
 /// Reads everything that the index holds.
-pub(crate) fn read(index: &Index<'_>, settings: &[SettingsFact]) -> CodeReading {
-    let common = Common { index, settings, statics: Statics::new(index) };
+pub(crate) fn read(index: &Index<'_>, packages: &[PackageFact], settings: &[SettingsFact]) -> CodeReading {
+    let common = Common { index, packages, settings, statics: Statics::new(index) };
     let starts = starts(&common);
     let steps = (STEPS_IN_ALL / starts.len().max(1) as u64).clamp(LEAST_STEPS, STEPS_OF_ROOT);
     // Each call that may be repeated is watched in full from the first root that leads to it. Where that took long,
@@ -274,6 +274,7 @@ impl<'a> Reader<'a> {
             answers: if is_main { Vec::new() } else { answers(watched) },
             span: watched.goal.span,
             grpc: false,
+            takes_messages: target.takes_messages,
         };
         let uses = retries.iter().map(|r| (r.key, r.yes.union(r.unknown))).collect();
         self.out.calls.push((call, uses));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::rust::crates;
 use crate::rust::index::{FnIx, Index, Resolved, TypeIx};
 use crate::rust::ir::{Expr, ExprKind, PatKind, Stmt};
 use crate::rust::walk;
@@ -12,6 +13,7 @@ pub(crate) struct Statics {
     recursive: BTreeSet<FnIx>,
     makers: BTreeMap<TypeIx, Vec<FnIx>>,
     callers: BTreeMap<FnIx, Vec<FnIx>>,
+    client_makers: Vec<FnIx>,
 }
 
 impl Statics {
@@ -36,6 +38,9 @@ impl Statics {
                     let ExprKind::Path(path) = &*callee.kind else { continue };
                     if path.segments.last() == Some(name) {
                         self.recursive.insert(ix);
+                    }
+                    if crates::makes_clients(path) && self.client_makers.last() != Some(&ix) {
+                        self.client_makers.push(ix);
                     }
                     match index.resolve(info.scope, info.of_type, path) {
                         Resolved::Fn(called) if called != ix => add(&mut self.callers, called, ix),
@@ -66,6 +71,11 @@ impl Statics {
     /// The functions that call a function by its path.
     pub(crate) fn callers(&self, ix: FnIx) -> &[FnIx] {
         self.callers.get(&ix).map_or(&[], Vec::as_slice)
+    }
+
+    /// The functions that make a client of a library that repeats its own calls, or settings of one.
+    pub(crate) fn client_makers(&self) -> &[FnIx] {
+        &self.client_makers
     }
 
     /// The functions that nothing calls, as far as names tell.

@@ -1,6 +1,7 @@
 //! Tests of whole functions: what is read of a few lines of code.
 
 mod fixtures;
+mod sdks;
 mod support;
 
 use support::layers;

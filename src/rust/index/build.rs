@@ -376,6 +376,7 @@ mod tests {
             folder: folder.to_owned(),
             binaries: vec![],
             dependencies: vec![],
+            locked: BTreeMap::new(),
             span: crate::source::Span::start_of(crate::source::FileId(0)),
         };
         let packages = [package(""), package("svc"), package("svc/inner")];

@@ -3,7 +3,7 @@
 use crate::rust::lex::Kind;
 
 use super::names::{Block, Item, Reader};
-use super::vocabulary::is_keyword;
+use super::vocabulary::{is_keyword, is_library};
 
 impl<'t> Reader<'t, '_> {
     /// The header of an impl, up to its brace. The block counts as an item with the name of its type.
@@ -70,6 +70,7 @@ impl<'t> Reader<'t, '_> {
                 }
                 Kind::Ident => {
                     last = self.text(self.at);
+                    self.out.imports_library |= is_library(last);
                     let is_leaf = !self.is_path_separator(self.at + 1);
                     if public && is_leaf {
                         self.out.items.push(Item { name: last, ..Item::default() });

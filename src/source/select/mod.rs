@@ -86,7 +86,10 @@ fn mark_settings(files: &[SourceFile], paths: &[&str], concerns: &mut [bool]) {
         .par_iter()
         .map(|file| {
             !is_rust(&file.path)
-                && (is_script(&file.path) || cargo::is_manifest(&file.path) || marks::holds_mark(&file.text))
+                && (is_script(&file.path)
+                    || cargo::is_manifest(&file.path)
+                    || cargo::is_lock(&file.path)
+                    || marks::holds_mark(&file.text))
         })
         .collect();
     for unit in systems::units(paths) {

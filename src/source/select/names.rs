@@ -18,6 +18,9 @@ pub(super) struct Names<'t> {
     pub(super) places_modules: bool,
     /// Whether a struct of it may be read from settings.
     pub(super) deserializes: bool,
+    /// Whether it imports from a library that repeats calls: what it waits for may be a call of one of its clients,
+    /// whatever that is called.
+    pub(super) imports_library: bool,
 }
 
 /// A function, type, trait, constant or renaming import.
@@ -64,6 +67,7 @@ pub(super) fn names(source: &str, include_tests: bool) -> Names<'_> {
     reader.read();
     let mut names = reader.out;
     for item in &mut names.items {
+        item.requests |= item.leaves && names.imports_library;
         for list in [&mut item.uses, &mut item.looped] {
             list.sort_unstable();
             list.dedup();

@@ -38,12 +38,15 @@ const CRATES: [&str; 13] = [
 
 static LIBRARIES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let marks = rust::metas().flat_map(|meta| meta.marks).copied();
-    marks.chain(TYPES).chain(CRATES).collect()
+    // Types by which clients are made; functions have names that many others have.
+    let makers = rust::client_makers().filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase()));
+    marks.chain(TYPES).chain(CRATES).chain(makers).collect()
 });
 
 /// Whether a name is of a library that repeats calls.
 pub(super) fn is_library(word: &str) -> bool {
-    LIBRARIES.contains(word)
+    // Each service has a crate of its own.
+    LIBRARIES.contains(word) || word.starts_with("aws_sdk_")
 }
 
 /// Whether calling it, or what is in it, makes a request.

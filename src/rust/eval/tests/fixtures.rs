@@ -16,12 +16,10 @@ struct Said {
     layers: Vec<String>,
 }
 
-fn folder() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/rust")
-}
-
-fn fixture_files() -> Vec<(String, String)> {
-    let mut files: Vec<(String, String)> = walkdir::WalkDir::new(folder().join("src"))
+/// The files of a folder of fixtures: path and text.
+pub(super) fn fixture_files(folder: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
+    let mut files: Vec<(String, String)> = walkdir::WalkDir::new(folder.join("src"))
         .sort_by_file_name()
         .into_iter()
         .map(|entry| entry.expect("the fixtures can be listed"))
@@ -150,11 +148,22 @@ const NOT_READ: [(&str, &str); 1] =
 
 #[test]
 fn what_is_said_over_each_function_is_read_there() {
-    let files = fixture_files();
+    let said = check("rust");
+    assert!(said > 100, "the fixtures say something of {said} functions");
+}
+
+#[test]
+fn what_is_said_of_clients_of_sdks_is_read_there() {
+    let said = check("rust-sdk");
+    assert!(said > 40, "the fixtures say something of {said} functions");
+}
+
+/// Compares what is said in a folder of fixtures with what is read. Of how many functions something is said.
+fn check(folder: &str) -> usize {
+    let files = fixture_files(folder);
     let refs: Vec<(&str, &str)> = files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
     let result: Read = read(&refs, &[], &[]);
     let all: Vec<Said> = files.iter().enumerate().flat_map(|(i, (_, text))| said(i, text)).collect();
-    assert!(all.len() > 100, "the fixtures say something of {} functions", all.len());
     let mut wrong = Vec::new();
     for said in &all {
         if NOT_READ.iter().any(|(name, _)| *name == said.name) {
@@ -183,4 +192,5 @@ fn what_is_said_over_each_function_is_read_there() {
         }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), all.len(), wrong.join("\n"));
+    all.len()
 }

@@ -100,7 +100,6 @@ impl Read {
         }
     }
 
-    #[allow(dead_code, reason = "asked for by tests of calls")]
     /// One line for each call: root, target, layers with their modes.
     pub(crate) fn calls(&self) -> String {
         let mut out = String::new();

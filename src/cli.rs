@@ -60,6 +60,7 @@ Examples:
   retrylint check                                     check the working directory
   retrylint check deploy services/orders              check two folders, as one system
   retrylint check --format json > retries.json        for other programs
+  retrylint check --output sarif=retries.sarif        text to read, and SARIF for code scanning
   retrylint check --max-amplification 20 --notes      another limit; notes shown too
   retrylint check - --stdin-path deploy/kong.yaml     check a text from standard input
 
@@ -142,8 +143,11 @@ impl InputArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub struct CheckArgs {
     /// The form of the output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = CheckFormat::Text)]
+    pub format: CheckFormat,
+    /// Write another form to a file as well, such as `sarif=retries.sarif`; may be given more than once
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = output)]
+    pub output: Vec<Output>,
     /// What is read.
     #[command(flatten)]
     pub input: InputArgs,
@@ -174,6 +178,53 @@ impl CheckArgs {
             ..config
         }
     }
+}
+
+/// Forms in which findings are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One line a finding, for editors and grep
+    Line,
+    /// For programs; the form is stable
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+    /// GitLab's code quality report
+    Gitlab,
+    /// JUnit's XML
+    Junit,
+    /// Checkstyle's XML
+    Checkstyle,
+    /// For a pull request
+    Markdown,
+}
+
+/// A form, and the file that it goes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// The form.
+    pub format: CheckFormat,
+    /// The file.
+    pub file: PathBuf,
+}
+
+fn output(given: &str) -> Result<Output, String> {
+    let Some((format, file)) = given.split_once('=').filter(|(_, file)| !file.is_empty()) else {
+        return Err("a form and a file are needed, such as `sarif=retries.sarif`".to_owned());
+    };
+    let format = CheckFormat::from_str(format, false).map_err(|_| {
+        let all: Vec<String> = CheckFormat::value_variants()
+            .iter()
+            .filter_map(|f| Some(f.to_possible_value()?.get_name().to_owned()))
+            .collect();
+        format!("there is no form `{format}`; there are {}", all.join(", "))
+    })?;
+    Ok(Output { format, file: PathBuf::from(file) })
 }
 
 /// What `report` takes.

@@ -22,6 +22,9 @@ pub struct Terminal {
 }
 
 impl Terminal {
+    /// How text in a file is laid out.
+    pub const PLAIN: Style = Style { color: false, links: false, width: WIDTH };
+
     /// The streams of this process.
     pub fn new(color: Color) -> Self {
         let variable = |name: &str| std::env::var_os(name);

@@ -2,24 +2,39 @@
 //!
 //! To add a format: its file here, its line in the command that writes it.
 
+pub mod checkstyle;
 pub mod data;
+pub mod fingerprint;
+pub mod github;
+pub mod gitlab;
 pub mod html;
 pub mod json;
+pub mod junit;
+pub mod line;
 pub mod lists;
 pub mod markdown;
 pub mod page;
 mod places;
+pub mod sarif;
 pub mod text;
+mod xml;
 
 use std::io::{self, Write};
 
+pub use checkstyle::Checkstyle;
 pub use data::Data;
+pub use github::Github;
+pub use gitlab::Gitlab;
 pub use html::Html;
 pub use json::Json;
+pub use junit::Junit;
+pub use line::Line;
 pub use markdown::Markdown;
 pub use places::{Place, Places};
+pub use sarif::Sarif;
 pub use text::Text;
 
+use crate::rules::{Finding, Severity};
 use crate::run::Run;
 
 /// A format of output.
@@ -29,6 +44,15 @@ pub trait Report {
     /// # Errors
     /// Those of `out`.
     fn write(&self, run: &Run, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// The findings that are shown.
+fn shown(run: &Run, notes: bool) -> impl Iterator<Item = &Finding> {
+    run.findings.iter().filter(move |finding| is_shown(finding, notes))
+}
+
+fn is_shown(finding: &Finding, notes: bool) -> bool {
+    notes || finding.severity != Severity::Note
 }
 
 #[cfg(test)]

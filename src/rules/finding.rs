@@ -1,5 +1,7 @@
 //! A finding. One without a place cannot be made.
 
+use std::sync::Arc;
+
 use crate::model::{Confidence, PathIx};
 use crate::rules::RuleMeta;
 use crate::source::Span;
@@ -62,6 +64,8 @@ pub struct Finding {
     pub labels: Vec<Label>,
     /// The path it is about.
     pub path: Option<PathIx>,
+    /// The identities of the layers it is about, where it is not about a path: they survive moves.
+    pub about: Vec<Arc<str>>,
 }
 
 impl Finding {
@@ -76,6 +80,7 @@ impl Finding {
             primary: Label { span, text: text.into() },
             labels: Vec::new(),
             path: None,
+            about: Vec::new(),
         }
     }
 
@@ -94,6 +99,12 @@ impl Finding {
     /// About a path.
     pub fn path(mut self, path: PathIx) -> Self {
         self.path = Some(path);
+        self
+    }
+
+    /// About a layer, or what else has an identity.
+    pub fn about(mut self, identity: Arc<str>) -> Self {
+        self.about.push(identity);
         self
     }
 

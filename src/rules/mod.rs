@@ -132,7 +132,7 @@ fn wait_place(layer: &Layer) -> Span {
 /// A finding about one layer, as sure as the reading of that layer. If it points into a file that many layers may share
 /// (a base configuration, a helper), a label says whose it is.
 fn with_layer(finding: Finding, layer: &Layer) -> Finding {
-    let finding = finding.confidence(layer.confidence);
+    let finding = finding.confidence(layer.confidence).about(layer.id.clone());
     if finding.primary.span.file == layer.opens.file {
         return finding;
     }

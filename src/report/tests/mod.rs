@@ -1,5 +1,6 @@
 //! The reports over hand-made runs.
 
+mod formats;
 mod json;
 mod report;
 mod text;

@@ -1,0 +1,161 @@
+//! SARIF 2.1.0, for code scanning: one code flow a path, with each layer as a step.
+//!
+//! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::fingerprint::{self, path_of};
+use super::{Places, Report};
+use crate::model::Setting;
+use crate::rules::{self, Finding, RuleMeta, Severity};
+use crate::run::Run;
+use crate::source::{Span, Unread, shown};
+
+/// The SARIF report.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sarif;
+
+impl Report for Sarif {
+    fn write(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, &log(run))?;
+        writeln!(out)
+    }
+}
+
+fn log(run: &Run) -> Value {
+    let mut places = Places::new(&run.sources);
+    let rules: Vec<&'static RuleMeta> = rules::all().iter().map(|rule| rule.meta()).collect();
+    let index: BTreeMap<&str, usize> = rules.iter().enumerate().map(|(i, rule)| (rule.id, i)).collect();
+    let fingerprints = fingerprint::all(run);
+    let results: Vec<Value> = run
+        .findings
+        .iter()
+        .zip(&fingerprints)
+        .map(|(finding, fingerprint)| result(finding, fingerprint, index.get(finding.rule.id), run, &mut places))
+        .collect();
+    let unread: Vec<Value> = run.unread.iter().map(|unread| notification(unread, &mut places)).collect();
+    json!({
+        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "retrylint",
+                "version": env!("CARGO_PKG_VERSION"),
+                "informationUri": concat!("https://docs.rs/retrylint/", env!("CARGO_PKG_VERSION")),
+                "rules": rules.iter().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
+            }},
+            "columnKind": "unicodeCodePoints",
+            "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": unread }],
+            "results": results,
+        }],
+    })
+}
+
+fn descriptor(rule: &RuleMeta) -> Value {
+    json!({
+        "id": rule.id,
+        "shortDescription": { "text": rule.summary },
+        "helpUri": rule.url(),
+        "help": { "text": rule.page, "markdown": rule.page },
+        "defaultConfiguration": { "level": rule.level.name() },
+        "properties": { "tags": ["reliability"], "problem.severity": problem(rule.level) },
+    })
+}
+
+/// What code scanning sorts by.
+fn problem(level: Severity) -> &'static str {
+    match level {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "recommendation",
+    }
+}
+
+fn result(finding: &Finding, fingerprint: &str, rule: Option<&usize>, run: &Run, places: &mut Places<'_>) -> Value {
+    let help = finding.help.iter().map(|help| format!("\n\n{help}")).collect::<String>();
+    let related: Vec<Value> = finding
+        .labels
+        .iter()
+        .enumerate()
+        .map(|(i, label)| with_id(i, location(label.span, Some(&label.text), places)))
+        .collect();
+    let mut out = json!({
+        "ruleId": finding.rule.id,
+        "level": finding.severity.name(),
+        "message": { "text": format!("{}{help}", finding.message) },
+        "locations": [location(finding.primary.span, Some(&finding.primary.text), places)],
+        "partialFingerprints": { "retrylint/v1": fingerprint },
+        "properties": { "confidence": finding.confidence.name() },
+    });
+    let Some(fields) = out.as_object_mut() else { return out };
+    if let Some(rule) = rule {
+        fields.insert("ruleIndex".to_owned(), json!(rule));
+    }
+    if !related.is_empty() {
+        fields.insert("relatedLocations".to_owned(), json!(related));
+    }
+    let steps = steps(finding, run, places);
+    if !steps.is_empty() {
+        fields.insert("codeFlows".to_owned(), json!([{ "threadFlows": [{ "locations": steps }] }]));
+    }
+    out
+}
+
+/// The layers of a finding's path, outermost first.
+fn steps(finding: &Finding, run: &Run, places: &mut Places<'_>) -> Vec<Value> {
+    let layers = path_of(finding, run).into_iter().flat_map(|path| run.model.layers_of(path));
+    layers
+        .map(|layer| {
+            let attempts = match layer.attempts.value().and_then(|attempts| attempts.count()) {
+                Some(n) => format!("{n} attempts"),
+                None if matches!(layer.attempts, Setting::Unknown { .. }) => "attempts not known".to_owned(),
+                None => "attempts without end".to_owned(),
+            };
+            json!({ "location": location(layer.place, Some(&format!("{attempts}: {}", layer.reading)), places) })
+        })
+        .collect()
+}
+
+fn with_id(id: usize, mut location: Value) -> Value {
+    if let Some(fields) = location.as_object_mut() {
+        fields.insert("id".to_owned(), json!(id + 1));
+    }
+    location
+}
+
+fn location(span: Span, text: Option<&str>, places: &mut Places<'_>) -> Value {
+    let place = places.place(span);
+    let mut out = json!({
+        "physicalLocation": {
+            "artifactLocation": artifact(&place.path),
+            "region": {
+                "startLine": place.start.line,
+                "startColumn": place.start.column,
+                "endLine": place.end.line,
+                "endColumn": place.end.column,
+                "byteOffset": span.start,
+                "byteLength": span.end.saturating_sub(span.start),
+            },
+        },
+    });
+    if let (Some(text), Some(fields)) = (text, out.as_object_mut()) {
+        fields.insert("message".to_owned(), json!({ "text": text }));
+    }
+    out
+}
+
+fn artifact(path: &str) -> Value {
+    json!({ "uri": shown::encoded(path) })
+}
+
+/// A file, or a part of one, that was not read.
+fn notification(unread: &Unread, places: &mut Places<'_>) -> Value {
+    let at = match unread.span {
+        Some(span) => location(span, None, places),
+        None => json!({ "physicalLocation": { "artifactLocation": artifact(&unread.path) } }),
+    };
+    json!({ "level": "warning", "message": { "text": format!("not read: {}", unread.reason) }, "locations": [at] })
+}

@@ -201,7 +201,7 @@ mod tests {
         let (file, parsed) = parsed("a.test {\n  reverse_proxy x:80 {\n    lb_retries 3\n  }\n}\n");
         let site = parsed.documents[0].entry("a.test").unwrap();
         let proxy = site.value.block().unwrap().entry("reverse_proxy").unwrap();
-        let text = |span: crate::source::Span| &file.text[span.range()];
+        let text = |span: crate::source::Span| file.text.get(span.range()).unwrap();
         assert_eq!(text(proxy.head()), "reverse_proxy x:80");
         assert_eq!(text(proxy.value.block().unwrap().span), "{\n    lb_retries 3\n  }");
     }

@@ -167,7 +167,7 @@ mod tests {
         let defaults = &root.entry("defaults").unwrap().value;
         assert_eq!(defaults.arg(0), Some("base"));
         let retries = defaults.block().unwrap().entry("retries").unwrap();
-        assert_eq!(&file.text[retries.head().range()], "retries 2");
+        assert_eq!(file.text.get(retries.head().range()).unwrap(), "retries 2");
         let backend = &root.entry("backend").unwrap().value;
         assert_eq!(backend.args().count(), 3);
         assert_eq!(backend.block().unwrap().entry("server").unwrap().value.arg(1), Some("10.0.0.1:80"));
@@ -181,7 +181,7 @@ mod tests {
         let args: Vec<&str> = acl.value.args().map(|a| &*a.scalar().unwrap().text).collect();
         assert_eq!(args, ["x", "hdr(a)", "-m", "str", "b c", "d\\", "e f", "gh"]);
         let quoted = acl.value.args().nth(4).unwrap();
-        assert_eq!(&file.text[quoted.span.range()], "\"b c\"");
+        assert_eq!(file.text.get(quoted.span.range()).unwrap(), "\"b c\"");
         assert_eq!(quoted.scalar().unwrap().verbatim, Some(quoted.span.start + 1));
         assert_eq!(acl.value.args().nth(6).unwrap().scalar().unwrap().verbatim, None);
     }

@@ -336,7 +336,7 @@ mod tests {
         let (file, parsed) = parsed("server_name a; location / {\n  proxy_pass \"http://u\";\n}\n");
         let location = parsed.documents[0].entry("location").unwrap();
         let pass = location.value.block().unwrap().entry("proxy_pass").unwrap();
-        let text = |span: crate::source::Span| &file.text[span.range()];
+        let text = |span: crate::source::Span| file.text.get(span.range()).unwrap();
         assert_eq!(text(pass.key_span), "proxy_pass");
         assert_eq!(text(pass.value.span), "\"http://u\"");
         assert_eq!(text(pass.head()), "proxy_pass \"http://u\"");

@@ -263,8 +263,8 @@ mod tests {
         let (file, parsed) = parsed("<policies>\n  <retry count=\"4\" />\n</policies>\n");
         let retry = parsed.documents[0].entry("policies").unwrap().value.block().unwrap().entry("retry").unwrap();
         let count = retry.value.block().unwrap().entry("count").unwrap();
-        assert_eq!(&file.text[retry.key_span.range()], "retry");
-        assert_eq!(&file.text[count.value.args().next().unwrap().span.range()], "4");
+        assert_eq!(file.text.get(retry.key_span.range()).unwrap(), "retry");
+        assert_eq!(file.text.get(count.value.args().next().unwrap().span.range()).unwrap(), "4");
     }
 
     #[test]

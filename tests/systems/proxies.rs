@@ -440,3 +440,20 @@ fn controllers_of_one_class_name_do_not_read_each_others_ingresses() {
     assert_eq!(only(&read("nginx.org/proxy-next-upstream-tries: '2'")).system, "nginx-ingress");
     assert!(read("nginx.org/client-max-body-size: 4m").layers.is_empty());
 }
+
+#[test]
+fn a_class_of_two_controllers_goes_to_the_one_that_is_seen() {
+    let ingress = "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a}, \
+                   spec: {ingressClassName: nginx, defaultBackend: {service: {name: b}}}}";
+    let server = "{apiVersion: k8s.nginx.org/v1, kind: VirtualServer, metadata: {name: v}, spec: {upstreams: []}}";
+    let written = "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: c, annotations: \
+                   {nginx.ingress.kubernetes.io/proxy-next-upstream-tries: '2'}}, \
+                   spec: {ingressClassName: nginx, defaultBackend: {service: {name: d}}}}";
+    let count = |texts: &[&str]| {
+        let files = texts.iter().zip(0..).map(|(text, n)| (format!("{n}.yaml"), (*text).to_string()));
+        super::read(files.collect(), &Default::default()).1.layers.len()
+    };
+    assert_eq!(count(&[ingress]), 1);
+    assert_eq!(count(&[ingress, server]), 0);
+    assert_eq!(count(&[ingress, server, written]), 2);
+}

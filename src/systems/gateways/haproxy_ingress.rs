@@ -1,10 +1,11 @@
 //! HAProxy in Kubernetes: HAProxy's own controller (haproxytech) and HAProxy Ingress (jcmoraisjr).
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::haproxy::policy::Lines;
 use super::own_counts;
-use crate::facts::Facts;
+use crate::facts::{Facts, PolicyUseFact};
 use crate::model::{Attempts, Conditions, GatewayName, HostRef, Layer, Mode, ModeSet, Pick, Setting};
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node, Syntax};
@@ -52,7 +53,10 @@ impl System for HaProxyIngress {
             for object in objects::of(root) {
                 match object.kind {
                     _ if ingresses::is_ingress(&object) => facts.layers.extend(ingress(file, &object)),
-                    "Service" if object.version == "v1" => facts.layers.extend(service(file, &object)),
+                    "Service" if object.version == "v1" => {
+                        facts.layers.extend(service(file, &object));
+                        facts.policy_uses.extend(bound(&object));
+                    }
                     "Backend" if object.version.contains(".haproxy.org/") => facts.layers.extend(backend(&object)),
                     _ => {}
                 }
@@ -61,12 +65,45 @@ impl System for HaProxyIngress {
     }
 
     fn join(&self, facts: &mut Facts) {
+        bind(facts);
         own_counts::join(facts, ID, SERVICE);
     }
 }
 
 /// What the id of a Service's layer begins with.
 const SERVICE: &str = "haproxy-ingress:service:";
+
+/// What the id of a Backend resource's layer begins with: it stands for the Services that name it.
+const BACKEND: &str = "haproxy-ingress:service:Backend ";
+
+/// The Backend resource that a Service names.
+fn bound(object: &Object<'_>) -> Option<PolicyUseFact> {
+    let names = ["haproxy.org/cr-backend", "ingress.kubernetes.io/cr-backend", "haproxy.com/cr-backend", "cr-backend"];
+    let entry = names.iter().find_map(|name| ingresses::annotation(object, name))?;
+    let text = entry.value.as_str()?;
+    let own = || object.namespace.map_or_else(|| text.to_string(), |n| format!("{n}/{text}"));
+    Some(PolicyUseFact {
+        system: ID,
+        policy: if text.contains('/') { text.to_string() } else { own() },
+        from: None,
+        to: settings::host(object.name, object.name_span, object.namespace).into_iter().collect(),
+        others: Vec::new(),
+        span: entry.value.span,
+    })
+}
+
+/// Puts the layers of Backend resources on the hops to the Services that name them.
+fn bind(facts: &mut Facts) {
+    let (mine, rest): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut facts.policy_uses).into_iter().partition(|u| u.system == ID);
+    facts.policy_uses = rest;
+    let mut hosts: BTreeMap<String, Vec<HostRef>> = BTreeMap::new();
+    mine.into_iter().for_each(|u| hosts.entry(u.policy).or_default().extend(u.to));
+    for layer in facts.layers.iter_mut().filter(|l| l.system == ID) {
+        let Some(to) = layer.id.strip_prefix(BACKEND).and_then(|name| hosts.get(name)) else { continue };
+        layer.scope = base::hops(vec![GatewayName::Named("haproxy".to_string())], to.clone());
+    }
+}
 
 /// Whether one of the two serves an Ingress: its class says so, or an annotation of theirs is there.
 fn serves(object: &Object<'_>) -> bool {
@@ -127,7 +164,8 @@ fn backend(object: &Object<'_>) -> Option<Layer> {
     let retries = spec.entry("retries").filter(|e| !e.value.is_null());
     let retry_on = spec.entry("retry_on").filter(|e| !e.value.is_null());
     retries.or(retry_on)?;
-    let base = base::layer(ID, format!("{ID}:Backend:{}", object.qualified()).into(), name.clone(), opens, RESOURCES);
+    let id = format!("{BACKEND}{}", object.qualified());
+    let base = base::layer(ID, id.into(), name.clone(), opens, RESOURCES);
     Some(Layer {
         reading: match retries {
             Some(e) => format!("{} on {name}", settings::quote(e)),

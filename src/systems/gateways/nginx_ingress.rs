@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::facts::{Facts, RouteFact};
+use crate::facts::{Facts, PolicyUseFact, RouteFact};
 use crate::model::{
     Advice, Attempts, Conditions, GatewayName, HostRef, Inert, Layer, Methods, Mode, ModeSet, Pick, Setting,
 };
@@ -63,6 +63,9 @@ impl System for NginxIngress {
         for (file, root) in unit.documents() {
             for object in objects::of(root) {
                 let is_own = object.version.starts_with("k8s.nginx.org/");
+                if is_own || (ingresses::is_ingress(&object) && is_served(&object)) {
+                    facts.policy_uses.push(seen(&object));
+                }
                 match object.kind {
                     "VirtualServer" | "VirtualServerRoute" if is_own => upstreams(file, &object, facts),
                     "TransportServer" if is_own => transport(file, &object, facts),
@@ -71,6 +74,37 @@ impl System for NginxIngress {
                 }
             }
         }
+    }
+
+    fn join(&self, facts: &mut Facts) {
+        claim_class(facts);
+    }
+}
+
+/// What tells that this controller is in use.
+const SEEN: &str = "this controller";
+
+fn seen(object: &Object<'_>) -> PolicyUseFact {
+    PolicyUseFact {
+        system: ID,
+        policy: SEEN.to_string(),
+        from: None,
+        to: Vec::new(),
+        others: Vec::new(),
+        span: object.name_span,
+    }
+}
+
+/// The class `nginx` is that of two controllers. Where this one is seen and nothing is written for the other, Ingresses
+/// that say nothing are not taken for the other's, which would try them three times.
+fn claim_class(facts: &mut Facts) {
+    let (mine, rest): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut facts.policy_uses).into_iter().partition(|u| u.system == ID);
+    facts.policy_uses = rest;
+    let is_others = |l: &Layer| l.system == "ingress-nginx";
+    let is_written = facts.layers.iter().any(|l| is_others(l) && !l.is_implicit());
+    if !mine.is_empty() && !is_written {
+        facts.layers.retain(|l| !is_others(l));
     }
 }
 

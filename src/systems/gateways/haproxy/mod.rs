@@ -167,5 +167,7 @@ fn host(node: &Node) -> Option<HostRef> {
     let text = node.as_str()?;
     let (family, rest) = text.split_once('@').unwrap_or(("", text));
     let is_socket = matches!(family, "unix" | "abns" | "sockpair" | "fd") || text.starts_with('/');
-    (!is_socket).then(|| settings::host(rest, node.span, None)).flatten()
+    // An address of version 6 has colons of its own; what follows the last one need not be there.
+    let is_bare_six = rest.matches(':').count() > 1 && !rest.starts_with('[');
+    (!is_socket && !is_bare_six).then(|| settings::host(rest.trim_end_matches(':'), node.span, None)).flatten()
 }

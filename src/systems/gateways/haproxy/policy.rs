@@ -32,6 +32,10 @@ impl<'n> Backend<'n> {
         block.directives("server").filter(|s| !s.value.args().any(|a| a.as_str() == Some("disabled")))
     }
 
+    fn has_servers(&self) -> bool {
+        self.servers().next().is_some() || self.block.directive("server-template").is_some()
+    }
+
     /// How many servers there may be: one of a template stands for any number.
     fn has_several(&self) -> bool {
         self.servers().count() > 1 || self.block.directive("server-template").is_some()
@@ -41,20 +45,17 @@ impl<'n> Backend<'n> {
     pub(super) fn hosts(&self) -> Vec<HostRef> {
         let plain = self.servers().filter_map(|s| super::host(s.value.args().nth(1)?));
         let template = self.block.directives("server-template").filter_map(|s| super::host(s.value.args().nth(2)?));
-        let all: Vec<HostRef> = plain.chain(template).collect();
-        let named: Vec<HostRef> = all.iter().filter(|h| !settings::is_address(&h.name)).cloned().collect();
-        match (named.is_empty(), all.is_empty()) {
-            (false, _) => settings::distinct(named),
-            (true, false) => settings::host(self.name, self.section.head(), None).into_iter().collect(),
-            (true, true) => Vec::new(),
+        let named: Vec<HostRef> = plain.chain(template).filter(|h| !settings::is_address(&h.name)).collect();
+        if named.is_empty() && self.has_servers() {
+            return settings::host(self.name, self.section.head(), None).into_iter().collect();
         }
+        settings::distinct(named)
     }
 
     /// Its layer; a backend without servers sends nothing.
     pub(super) fn layer(&self, id: Arc<str>, from: GatewayName, to: Vec<HostRef>) -> Option<Layer> {
-        let has_servers = self.servers().next().is_some() || self.block.directive("server-template").is_some();
         let base = || base::layer(ID, id, self.title(), self.section.head(), MANUAL);
-        has_servers.then(|| self.lines().fill(Layer { scope: base::hops(vec![from], to), ..base() }))
+        self.has_servers().then(|| self.lines().fill(Layer { scope: base::hops(vec![from], to), ..base() }))
     }
 
     fn title(&self) -> String {

@@ -71,6 +71,12 @@ impl Dynamic<'_> {
                     .filter_map(|e| settings::host(e.value.as_str()?, e.value.span, None)),
             );
             to.extend(self.own.clone());
+            // Of addresses alone the service's name stands for them.
+            let has_address = to.iter().any(|h: &HostRef| settings::is_address(&h.name));
+            to.retain(|h| !settings::is_address(&h.name));
+            if to.is_empty() && has_address {
+                to.extend(settings::host(&entry.key, entry.key_span, None));
+            }
         }
         if let Some(list) = field(&entry.value, "weighted").and_then(|e| field(&e.value, "services")) {
             to.extend(list.value.items().iter().filter_map(|s| refer(&field(s, "name")?.value)));

@@ -177,6 +177,7 @@ fn buffering(name: &str, id: &str, entry: &Entry) -> Option<Layer> {
             (Setting::unknown(why, Some(span)), conditions(ModeSet::EMPTY, all), Methods::Unknown)
         }
     };
+    let is_known = attempts.value().is_some();
     Some(Layer {
         reading: format!("{} on {name}", settings::quote(expression)),
         place: span,
@@ -187,7 +188,7 @@ fn buffering(name: &str, id: &str, entry: &Entry) -> Option<Layer> {
         advice: Advice {
             fewer: Some("add `&& Attempts() < 2` to the expression".to_string()),
             limit: Some("add `&& Attempts() < 3` to the expression".to_string()),
-            wait: Some("use the retry middleware with an `initialInterval` instead".to_string()),
+            wait: is_known.then(|| "use the retry middleware with an `initialInterval` instead".to_string()),
             statuses: Some("test for 502, 503 and 504 only".to_string()),
             ..Advice::default()
         },

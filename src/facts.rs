@@ -40,6 +40,8 @@ pub struct Facts {
     pub attached: Vec<AttachedPolicyFact>,
     /// Objects that hand requests on to another object of their system.
     pub delegations: Vec<DelegationFact>,
+    /// Settings of a system that hold wherever it runs.
+    pub switches: Vec<SwitchFact>,
     /// Changes to the policies that a mesh makes by itself.
     pub patches: Vec<PatchFact>,
     /// Routes that apply a policy which is defined elsewhere.
@@ -97,6 +99,7 @@ impl Facts {
         self.gateways.append(&mut other.gateways);
         self.attached.append(&mut other.attached);
         self.delegations.append(&mut other.delegations);
+        self.switches.append(&mut other.switches);
         self.patches.append(&mut other.patches);
         self.policy_uses.append(&mut other.policy_uses);
         self.mesh_defaults.append(&mut other.mesh_defaults);
@@ -236,6 +239,17 @@ pub struct DelegationFact {
     pub hosts: Vec<HostRef>,
     /// The layer that holds where the other object says nothing of retries itself.
     pub policy: Option<Box<Layer>>,
+}
+
+/// A setting of a system that holds wherever it runs, and that other files of it depend on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SwitchFact {
+    /// The system.
+    pub system: &'static str,
+    /// Whether it is on.
+    pub on: bool,
+    /// Its place.
+    pub span: Span,
 }
 
 /// A change to the policies that a mesh makes by itself.

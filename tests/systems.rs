@@ -25,11 +25,12 @@ pub fn read(files: Vec<(String, String)>, versions: &Versions) -> (Sources, Fact
         sources.insert(SourceFile { id: FileId(i as u32), path: path.into(), text: text.into() });
     }
     let all: Vec<SourceFile> = sources.iter().cloned().collect();
-    let parsed: Vec<Parsed> = all.iter().map(parse).collect();
     let paths: Vec<&str> = all.iter().map(|f| &*f.path).collect();
     let mut facts = Facts::default();
     for unit in systems::units(&paths) {
-        let parts = unit.into_iter().map(|i| Part::new(&all[i], &parsed[i])).collect();
+        let mut parsed: Vec<(&SourceFile, Parsed)> = unit.into_iter().map(|i| (&all[i], parse(&all[i]))).collect();
+        systems::charts::resolve(&mut parsed);
+        let parts = parsed.iter().map(|(file, parsed)| Part::new(file, parsed)).collect();
         facts.append(systems::extract(&Unit { parts }, versions));
     }
     systems::join(&mut facts);
@@ -74,10 +75,10 @@ macro_rules! fixtures {
 fixtures! {
     kong envoy ingress_nginx spring_cloud_gateway istio linkerd resilience4j kubernetes compose cloudformation
     step_functions prometheus kubernetes_jobs kafka_connect rabbitmq cloudflare_queues argo_workflows pubsub knative
-    gateway_api envoy_gateway kgateway contour emissary gloo
     traefik nginx haproxy nginx_ingress apisix krakend caddy
     kong_ingress haproxy_ingress ribbon azure_api_management google_url_map cloudfront gravitee oathkeeper yarp ocelot
     tyk
+    gateway_api envoy_gateway kgateway contour emissary gloo consul kuma osm app_mesh cilium dapr helm
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 mod flatten;
 
+use std::collections::BTreeSet;
+
 use rayon::prelude::*;
 
 use crate::config::Config;
@@ -12,7 +14,7 @@ use crate::rust::stores::texts;
 use crate::source::{SourceFile, Span, Unread};
 use crate::syntax::{self, Parsed, Syntax, SyntaxError};
 use crate::systems::sql::{purges, schema};
-use crate::systems::{self, Part, Unit};
+use crate::systems::{self, Part, Unit, charts};
 
 /// Larger Rust files are generated: their trees would take some 300 bytes of memory for each byte of text.
 const MAX_RUST_BYTES: usize = 8 << 20;
@@ -70,8 +72,9 @@ fn extract_sql(file: &SourceFile) -> Facts {
 }
 
 fn extract_settings(files: &[&SourceFile], config: &Config) -> Facts {
-    let parsed: Vec<(&SourceFile, Parsed)> =
+    let mut parsed: Vec<(&SourceFile, Parsed)> =
         files.iter().filter_map(|file| Some((*file, syntax::parse(Syntax::of_path(&file.path)?, file)))).collect();
+    charts::resolve(&mut parsed);
     let unit = Unit { parts: parsed.iter().map(|(file, parsed)| Part::new(file, parsed)).collect() };
     let mut facts = systems::extract(&unit, &config.versions);
     for (file, parsed) in &parsed {
@@ -79,7 +82,15 @@ fn extract_settings(files: &[&SourceFile], config: &Config) -> Facts {
             cargo::extract(file, parsed, &mut facts);
         }
         facts.settings.extend(flatten::flatten(file, parsed));
-        facts.unread.extend(parsed.errors.iter().map(|error| unread(file, error)));
+        // Of the files of a chart those that concern nothing are there for their values alone.
+        if files.len() == 1 || systems::is_marked(&file.text) {
+            facts.unread.extend(parsed.errors.iter().map(|error| unread(file, error)));
+        }
+    }
+    if files.iter().any(|file| file.text.contains("{{")) {
+        // What both branches of a template say is one layer.
+        let mut seen = BTreeSet::new();
+        facts.layers.retain(|l| seen.insert((l.id.clone(), l.place, l.opens)));
     }
     facts
 }

@@ -11,6 +11,9 @@ use crate::source::{Sources, Span};
 /// So many combinations of alternatives are told apart on one hop; beyond, each takes its worst.
 const MAX_ALTERNATIVES: usize = 64;
 
+/// Labels whose value is the name of an application.
+const NAMING: [&str; 4] = ["app", "app.kubernetes.io/name", "k8s-app", "kuma.io/service"];
+
 /// The model in the making. Layers are numbered as they came; sorting them by place comes last.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
@@ -120,12 +123,32 @@ impl Draft<'_> {
         self.hosts.part(ix).is_some_and(|p| p.kind != ComponentKind::Gateway)
     }
 
+    /// Whether a component's pods bear these labels, or it is named as one of those that name an application. What stands
+    /// for callers elsewhere may.
+    pub(super) fn bears(&self, ix: ComponentIx, labels: &[(String, String)]) -> bool {
+        let Some(part) = self.hosts.part(ix) else { return false };
+        let all = |own: &Vec<(String, String)>| labels.iter().all(|pair| own.contains(pair));
+        let named = |(key, value): &(String, String)| NAMING.contains(&key.as_str()) && *value == part.name;
+        part.kind == ComponentKind::Outside || part.labels.iter().any(all) || labels.iter().any(named)
+    }
+
+    /// The components of the repository that do.
+    pub(super) fn bearing(&self, labels: &[(String, String)]) -> Vec<ComponentIx> {
+        let runs = |p: &Part| matches!(p.kind, ComponentKind::Service | ComponentKind::Job);
+        let all = self.hosts.iter().filter(|(_, p)| runs(p)).map(|(ix, _)| ix);
+        all.filter(|ix| self.bears(*ix, labels)).collect()
+    }
+
     /// Takes out the defaults of a mesh that apply to nothing.
     pub(super) fn drop_idle_defaults(&mut self) {
         let used: BTreeSet<LayerIx> = self.hops.iter().flat_map(|h| h.layers.iter().map(|l| l.layer)).collect();
-        let idle = |ix: LayerIx, l: &Layer| {
-            matches!(l.scope, Scope::Hops { fallback: true, .. }) && l.kind == LayerKind::Mesh && !used.contains(&ix)
+        // One that somebody wrote opens where it is written, not where its host is named.
+        let is_default = |l: &Layer| matches!(l.scope, Scope::Hops { fallback: true, .. }) && !l.asked_for;
+        let unwritten = |l: &Layer| match &l.scope {
+            Scope::Hops { to, fallback: true, .. } => to.iter().any(|host| host.span == l.opens),
+            _ => false,
         };
+        let idle = |ix: LayerIx, l: &Layer| (unwritten(l) || is_default(l)) && l.kind == LayerKind::Mesh && !used.contains(&ix);
         let kept: Vec<LayerIx> =
             self.layer_ixs().zip(&self.layers).filter(|(ix, l)| !idle(*ix, l)).map(|(ix, _)| ix).collect();
         self.renumber(&kept);

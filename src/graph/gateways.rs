@@ -37,7 +37,7 @@ impl Gateways {
         match name {
             GatewayName::Named(name) => self.named.get(name).copied(),
             GatewayName::OfFile { file, system } => self.of_files.get(&(*system, *file)).copied(),
-            GatewayName::Delegating { .. } => None,
+            GatewayName::Labelled(_) | GatewayName::Delegating { .. } => None,
         }
     }
 
@@ -64,7 +64,7 @@ impl Gateways {
             .iter()
             .filter_map(|(gateway, _)| match gateway {
                 GatewayName::OfFile { file, system } => Some((*system, *file)),
-                GatewayName::Named(_) | GatewayName::Delegating { .. } => None,
+                GatewayName::Named(_) | GatewayName::Labelled(_) | GatewayName::Delegating { .. } => None,
             })
             .collect();
         for &(system, file) in &keys {

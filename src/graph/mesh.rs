@@ -7,17 +7,60 @@ use super::gateways::Gateways;
 use super::hops::Ends;
 use super::hosts::Part;
 use super::names::ServiceName;
-use crate::model::{Callers, ComponentIx, ComponentKind, HostRef, LayerIx, LayerUse, Scope};
+use crate::model::{Callers, ComponentIx, ComponentKind, GatewayName, HostRef, LayerIx, LayerUse, Scope};
 
 /// Puts the policies of all meshes on their hops.
 pub(super) fn add_layers(draft: &mut Draft<'_>, gateways: &Gateways) {
     let policies = policies(draft, false);
     add_callers(draft, &policies);
     for (to, by_system) in group(draft, &policies) {
-        let groups: Vec<Vec<LayerIx>> = by_system.into_values().collect();
-        draft.put_on(&groups, Ends::To(to), |draft, h| draft.in_mesh(h.from));
+        let all: Vec<&Alternative> = by_system.values().flatten().collect();
+        if all.iter().all(|a| a.of.is_empty()) {
+            let groups: Vec<Vec<LayerIx>> = by_system.values().map(|group| ixs(group)).collect();
+            draft.put_on(&groups, Ends::To(to), |draft, h| draft.in_mesh(h.from));
+            continue;
+        }
+        let callers = draft.hops.with(Ends::To(to)).map(|h| h.from).filter(|from| draft.in_mesh(*from));
+        let callers: BTreeSet<ComponentIx> = callers.collect();
+        for from in callers {
+            let groups = by_system.values().map(|group| nearest(draft, group, from));
+            let groups: Vec<Vec<LayerIx>> = groups.filter(|group| !group.is_empty()).collect();
+            draft.put_on(&groups, Ends::Between(from, to), |_, _| true);
+        }
     }
     add_defaults(draft, gateways);
+}
+
+/// One of the policies of a system for a host, and whose requests it is for: everybody's, if nobody is named.
+#[derive(PartialEq)]
+struct Alternative {
+    layer: LayerIx,
+    of: Vec<Vec<(String, String)>>,
+}
+
+fn ixs(group: &[Alternative]) -> Vec<LayerIx> {
+    group.iter().map(|a| a.layer).collect()
+}
+
+/// The policies that name this caller; where none does, those for everybody.
+fn nearest(draft: &Draft<'_>, group: &[Alternative], from: ComponentIx) -> Vec<LayerIx> {
+    let is = |a: &&Alternative| a.of.iter().any(|labels| draft.bears(from, labels));
+    let named: Vec<LayerIx> = group.iter().filter(is).map(|a| a.layer).collect();
+    if named.is_empty() { group.iter().filter(|a| a.of.is_empty()).map(|a| a.layer).collect() } else { named }
+}
+
+/// The callers that a policy names by their labels.
+fn labelled(from: &Callers) -> Vec<Vec<(String, String)>> {
+    let labels = from.gateways.iter().filter_map(|g| match g {
+        GatewayName::Labelled(labels) => Some(labels.clone()),
+        _ => None,
+    });
+    labels.collect()
+}
+
+/// Whether a policy is one of sidecars.
+fn is_of_sidecars(from: &Callers) -> bool {
+    from.mesh || !labelled(from).is_empty()
 }
 
 /// A policy with its callers and hosts.
@@ -34,15 +77,18 @@ fn policies(draft: &Draft<'_>, defaults: bool) -> Vec<Policy> {
 }
 
 /// The policies for each component that they reach, by system: several of one system are alternative routes.
-fn group(draft: &mut Draft<'_>, policies: &[Policy]) -> BTreeMap<ComponentIx, BTreeMap<&'static str, Vec<LayerIx>>> {
-    let mut groups: BTreeMap<ComponentIx, BTreeMap<&'static str, Vec<LayerIx>>> = BTreeMap::new();
-    for (ix, _, hosts) in policies.iter().filter(|(_, from, _)| from.mesh) {
+fn group(
+    draft: &mut Draft<'_>,
+    policies: &[Policy],
+) -> BTreeMap<ComponentIx, BTreeMap<&'static str, Vec<Alternative>>> {
+    let mut groups: BTreeMap<ComponentIx, BTreeMap<&'static str, Vec<Alternative>>> = BTreeMap::new();
+    for (ix, from, hosts) in policies.iter().filter(|(_, from, _)| is_of_sidecars(from)) {
         let Some(system) = draft.layer(*ix).map(|l| l.system) else { continue };
         for host in hosts {
             for to in draft.hosts.resolve(host).components {
                 let alternatives = groups.entry(to).or_default().entry(system).or_default();
-                if !alternatives.contains(ix) {
-                    alternatives.push(*ix);
+                if alternatives.iter().all(|a| a.layer != *ix) {
+                    alternatives.push(Alternative { layer: *ix, of: labelled(from) });
                 }
             }
         }
@@ -52,7 +98,7 @@ fn group(draft: &mut Draft<'_>, policies: &[Policy]) -> BTreeMap<ComponentIx, BT
 
 /// A policy for hosts that nobody in the repository calls is there for callers elsewhere.
 fn add_callers(draft: &mut Draft<'_>, policies: &[Policy]) {
-    for (_, _, hosts) in policies.iter().filter(|(_, from, _)| from.mesh) {
+    for (_, from, hosts) in policies.iter().filter(|(_, from, _)| is_of_sidecars(from)) {
         let mut targets: BTreeSet<ComponentIx> =
             hosts.iter().flat_map(|host| draft.hosts.resolve(host).components).collect();
         if targets.iter().any(|to| draft.hops.any(Ends::To(*to))) {
@@ -62,9 +108,13 @@ fn add_callers(draft: &mut Draft<'_>, policies: &[Policy]) {
             let found = draft.hosts.resolve(host).components;
             let reached: Vec<ComponentIx> = found.into_iter().filter(|to| targets.remove(to)).collect();
             if !reached.is_empty() {
-                let callers = callers_of(draft, host);
-                for to in reached {
-                    let hop = draft.new_hop(callers, to, Some(host.span));
+                let mut callers: Vec<ComponentIx> =
+                    labelled(from).iter().flat_map(|labels| draft.bearing(labels)).collect();
+                if callers.is_empty() {
+                    callers.push(callers_of(draft, host));
+                }
+                for (to, from) in reached.iter().flat_map(|to| callers.iter().map(move |from| (*to, *from))) {
+                    let hop = draft.new_hop(from, to, Some(host.span));
                     draft.add_hop(hop);
                 }
             }
@@ -101,7 +151,8 @@ fn add_defaults(draft: &mut Draft<'_>, gateways: &Gateways) {
                     }
                 }
                 draft.put_on(&[vec![ix]], Ends::To(to), |draft, h| {
-                    let called = named.contains(&h.from) || (from.mesh && draft.in_mesh(h.from));
+                    let labelled = || labelled(&from).iter().any(|labels| draft.bears(h.from, labels));
+                    let called = named.contains(&h.from) || draft.in_mesh(h.from) && (from.mesh || labelled());
                     let of_system = |l: &LayerUse| draft.layer(l.layer).is_some_and(|l| l.system == system);
                     called && !h.layers.iter().any(of_system)
                 });

@@ -88,6 +88,8 @@ pub enum GatewayName {
         /// The system.
         system: &'static str,
     },
+    /// By the labels of its pods: no gateway, but a component whose own sidecar does it.
+    Labelled(Vec<(String, String)>),
     /// By another object of the system, which hands requests on to this one; joining puts its gateways here.
     Delegating {
         /// The system.

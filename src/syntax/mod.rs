@@ -5,9 +5,11 @@ mod directive;
 #[cfg(test)]
 mod dump;
 pub mod haproxy;
+pub mod hcl;
 pub mod json;
 pub mod nginx;
 pub mod properties;
+pub mod templates;
 pub mod toml;
 pub mod tree;
 pub mod xml;
@@ -20,7 +22,7 @@ use crate::source::SourceFile;
 /// Reads a settings file. Rust and SQL have no tree here: their readers stand with what they read.
 pub fn parse(syntax: Syntax, file: &SourceFile) -> Parsed {
     match syntax {
-        Syntax::Yaml => yaml::parse(file),
+        Syntax::Yaml => templates::parse(file),
         Syntax::Json => json::parse(file),
         Syntax::Toml => toml::parse(file),
         Syntax::Properties => properties::parse(file),
@@ -29,6 +31,7 @@ pub fn parse(syntax: Syntax, file: &SourceFile) -> Parsed {
         Syntax::HaProxyLines => haproxy::parse_lines(file),
         Syntax::Caddyfile => caddyfile::parse(file),
         Syntax::Xml => xml::parse(file),
+        Syntax::Hcl => hcl::parse(file),
         Syntax::Rust | Syntax::Sql => Parsed::default(),
     }
 }
@@ -54,6 +57,8 @@ pub enum Syntax {
     Caddyfile,
     /// XML that is a policy of a gateway.
     Xml,
+    /// HCL, as HashiCorp's programs read it.
+    Hcl,
     /// Rust sources.
     Rust,
     /// SQL scripts.
@@ -87,6 +92,7 @@ impl Syntax {
             "cfg" => Self::HaProxy,
             "caddyfile" => Self::Caddyfile,
             "xml" => Self::Xml,
+            "hcl" => Self::Hcl,
             "rs" => Self::Rust,
             "sql" => Self::Sql,
             _ => return None,

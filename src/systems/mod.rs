@@ -3,6 +3,7 @@
 //! To add one: its file here, its line in [`all`], its folder in `fixtures/`.
 
 pub mod alerts;
+pub mod charts;
 pub mod clients;
 mod delegates;
 pub mod deploy;
@@ -163,6 +164,11 @@ fn marked(unit: &Unit<'_>) -> BTreeSet<usize> {
     out
 }
 
+/// Whether a text holds a mark of any system.
+pub fn is_marked(text: &str) -> bool {
+    all().iter().any(|system| has_mark(system.meta(), text))
+}
+
 fn has_mark(meta: &SystemMeta, text: &str) -> bool {
     meta.marks.iter().any(|mark| text.contains(mark))
 }
@@ -180,8 +186,11 @@ pub fn join(facts: &mut Facts) {
 pub fn units(paths: &[&str]) -> Vec<Vec<usize>> {
     let mut units: Vec<Vec<usize>> = Vec::new();
     let mut known = std::collections::BTreeMap::new();
+    let roots = charts::roots(paths);
     for (i, path) in paths.iter().enumerate() {
-        match all().iter().find_map(|s| Some((s.meta().id, s.unit_of(path)?))) {
+        let of_chart = charts::unit_of(path, &roots).map(|key| ("chart", key));
+        let of_system = || all().iter().find_map(|s| Some((s.meta().id, s.unit_of(path)?)));
+        match of_chart.or_else(of_system) {
             None => units.push(vec![i]),
             Some(key) => {
                 let at = *known.entry(key).or_insert(units.len());
@@ -230,6 +239,12 @@ pub fn all() -> &'static [&'static dyn System] {
         &clients::ribbon::Ribbon,
         &mesh::istio::Istio,
         &mesh::linkerd::Linkerd,
+        &mesh::consul::Consul,
+        &mesh::kuma::Kuma,
+        &mesh::osm::OpenServiceMesh,
+        &mesh::app_mesh::AppMesh,
+        &mesh::cilium::Cilium,
+        &mesh::dapr::Dapr,
         &gateways::gateway_api::GatewayApi,
         &clients::resilience4j::Resilience4j,
         &queues::cloudformation::CloudFormation,

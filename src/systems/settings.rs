@@ -37,7 +37,7 @@ pub(super) fn retries(entry: &Entry) -> Setting<Attempts> {
 
 fn not_a_number(entry: &Entry) -> String {
     match entry.value.as_str() {
-        Some(text) if text.contains("{{") || text.contains("${") => {
+        Some(text) if is_template(text) => {
             format!("comes from the placeholder {}", shown(text))
         }
         _ => format!("`{}` is not a whole number here", shown(&entry.key)),
@@ -66,8 +66,19 @@ pub(super) fn limit(node: &Node, parse: impl Fn(&Node) -> Option<Duration>) -> O
     match parse(node) {
         Some(d) if d.is_zero() => None,
         Some(d) => Some(Setting::written(d, node.span)),
-        None => Some(Setting::unknown("not a duration", Some(node.span))),
+        None => Some(Setting::unknown(not_a_duration(node), Some(node.span))),
     }
+}
+
+fn not_a_duration(node: &Node) -> String {
+    match node.as_str().filter(|text| is_template(text)) {
+        Some(text) => format!("comes from the placeholder {}", shown(text)),
+        None => "not a duration".to_string(),
+    }
+}
+
+fn is_template(text: &str) -> bool {
+    text.contains("{{") || text.contains("${")
 }
 
 /// Lists of conditions are short; longer ones are cut off, since many routes can share one.

@@ -208,6 +208,7 @@ impl Renderer<'_> {
     fn gateway(&self, gateway: &GatewayName) -> String {
         match gateway {
             GatewayName::Named(name) => format!("gateway {name}"),
+            GatewayName::Labelled(labels) => format!("sidecars of {}", pairs(labels)),
             GatewayName::Delegating { object, .. } => format!("whoever delegates to {object}"),
             GatewayName::OfFile { file, system } => format!("{system} of {}", self.sources.get(*file).unwrap().path),
         }

@@ -163,9 +163,10 @@ fn a_meshs_default_holds_where_no_other_layer_of_it_does() {
     r.call(package, text("http://a"), 0);
     r.call(package, text("http://b"), 0);
     r.layer("mesh.yaml", "istio", LayerKind::Mesh, mesh(&["a"]));
-    r.layer("default a", "istio", LayerKind::Mesh, default(&["a"]));
-    r.layer("default b", "istio", LayerKind::Mesh, default(&["b"]));
-    r.layer("default c", "istio", LayerKind::Mesh, default(&["c"]));
+    for host in ["a", "b", "c"] {
+        let layer = r.new_layer(&format!("default {host}"), "istio", LayerKind::Mesh, default(&[host]));
+        r.facts.layers.push(crate::model::Layer { asked_for: false, ..layer });
+    }
     assert_eq!(r.hops(), ["web -> a [mesh.yaml]", "web -> b [default b]"]);
     let ids: Vec<_> = r.link().layers.iter().map(|l| l.id.to_string()).collect();
     assert_eq!(ids, ["mesh.yaml", "default b"], "a default that applies to nothing is not in the inventory");

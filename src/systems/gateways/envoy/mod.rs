@@ -87,27 +87,30 @@ impl System for Envoy {
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         for part in &unit.parts {
             let roots: Vec<&Node> = part.parsed.documents.iter().map(|d| &**d).filter(|d| !is_kubernetes(d)).collect();
-            // A cluster's own policy beats the route's, wherever in the file it stands.
-            let mut clusters = BTreeMap::new();
-            for cluster in roots.iter().flat_map(|root| cluster::all(root)) {
-                cluster::read(cluster, facts);
-                if let (Some(name), Some(policy)) =
-                    (cluster.get("name").and_then(Node::as_str), cluster::policy(cluster))
-                {
-                    clusters.insert(name, policy);
-                }
-            }
-            for root in &roots {
-                name(part.file, root, facts);
-                let mut reader = routes::Reader::new(part.file, &clusters);
-                root.walk().filter_map(virtual_hosts).for_each(|(config, hosts)| reader.read(config, hosts, facts));
-            }
+            read(part.file, &roots, facts);
         }
     }
 
     fn join(&self, facts: &mut Facts) {
         upstreams::resolve(facts, ID);
         take_names(facts);
+    }
+}
+
+/// Reads what a file holds of Envoy's own resources.
+pub(in crate::systems) fn read(file: &SourceFile, roots: &[&Node], facts: &mut Facts) {
+    // A cluster's own policy beats the route's, wherever in the file it stands.
+    let mut clusters = BTreeMap::new();
+    for cluster in roots.iter().flat_map(|root| cluster::all(root)) {
+        cluster::read(cluster, facts);
+        if let (Some(name), Some(policy)) = (cluster.get("name").and_then(Node::as_str), cluster::policy(cluster)) {
+            clusters.insert(name, policy);
+        }
+    }
+    for root in roots {
+        name(file, root, facts);
+        let mut reader = routes::Reader::new(file, &clusters);
+        root.walk().filter_map(virtual_hosts).for_each(|(config, hosts)| reader.read(config, hosts, facts));
     }
 }
 

@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
         let weighted = get(action, "weighted_clusters").into_iter().flat_map(|w| items(w, "clusters"));
         let weighted = weighted.filter(|c| get(c, "weight").and_then(Node::as_int) != Some(0));
         let names = get(action, "cluster").into_iter().chain(weighted.filter_map(|c| get(c, "name")));
-        names.filter_map(|n| settings::host(n.as_str()?, n.span, None).map(mesh_name)).collect()
+        names.filter_map(|n| cluster_host(n.as_str()?, n.span)).collect()
     }
 
     fn layer(&mut self, repeated: Repeated<'_>, facts: &mut Facts) -> Layer {
@@ -208,6 +208,14 @@ fn path(route: &Node) -> String {
         plain.or_else(|| get(m, "safe_regex")?.get("regex")?.as_str())
     });
     path.or_else(|| route.get("name")?.as_str()).unwrap_or("without a path").to_string()
+}
+
+/// The host that a cluster's name may be. Cilium names clusters `shop/orders`, with the namespace before the name.
+fn cluster_host(name: &str, span: crate::source::Span) -> Option<HostRef> {
+    match name.split_once('/') {
+        Some((namespace, service)) if !service.contains('/') => settings::host(service, span, Some(namespace)),
+        _ => settings::host(name, span, None).map(mesh_name),
+    }
 }
 
 /// A control plane of Istio's names clusters `outbound|80|v1|orders.shop.svc.cluster.local`.

@@ -72,7 +72,7 @@ impl Implementation {
     /// What it makes of a block; `None` where it does not read it.
     pub(super) fn read(self, block: &RetryBlock, rule: &RouteRuleFact, inert: &mut Vec<Inert>) -> Option<Policy> {
         if let Self::Without(name) = self {
-            let found = Inert::new(block.opens, "`retry`", format!("{name} does not read it, so nothing is retried"));
+            let found = Inert::new(block.opens, "`retry`", format!("{name} does not read it"));
             inert.push(found);
             return None;
         }

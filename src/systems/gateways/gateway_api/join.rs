@@ -51,7 +51,9 @@ struct Join<'a> {
     classes: BTreeMap<&'a str, Implementation>,
     /// Where nothing tells.
     otherwise: Implementation,
+    /// Whether these meshes are there.
     istio: bool,
+    linkerd: bool,
 }
 
 impl<'a> Join<'a> {
@@ -65,15 +67,19 @@ impl<'a> Join<'a> {
             Implementation::Unknown if has("kgateway") && !has("envoy-gateway") => Implementation::Kgateway,
             only => only,
         };
-        let istio = facts.layers.iter().any(|l| l.system == "istio");
-        Self { gateways, attached, classes, otherwise, istio }
+        let has = |system: &str| facts.layers.iter().any(|l| l.system == system);
+        Self { gateways, attached, classes, otherwise, istio: has("istio"), linkerd: has("linkerd") }
     }
 
     /// Who serves a route: the class of its Gateway tells.
     fn implementation(&self, rule: &RouteRuleFact) -> Implementation {
         let parents = || rule.parents.iter().filter(|p| is_gateway(p));
         if parents().next().is_none() {
-            return if self.istio { Implementation::Istio } else { Implementation::Unknown };
+            return match (self.istio, self.linkerd) {
+                (true, false) => Implementation::Istio,
+                (false, true) => Implementation::Without("Linkerd"),
+                _ => Implementation::Unknown,
+            };
         }
         let class = |parent: &ObjectRef| {
             let named = self.gateways.iter().filter(|g| !g.is_class && g.name == parent.name);

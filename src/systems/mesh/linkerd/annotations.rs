@@ -19,7 +19,8 @@ pub(super) fn layer_of(object: &Object<'_>, inert: &mut Vec<Inert>) -> Option<La
     let (http, grpc, limit, timeout) = (get("http"), get("grpc"), get("limit"), get("timeout"));
     let first = [http, grpc, limit, timeout].into_iter().flatten().min_by_key(|e| e.key_span);
     let to = targets(object);
-    if first.is_some() || object.version.starts_with("policy.linkerd.io/") {
+    // Those of the Gateway API's own group are told where that is read.
+    if object.version.starts_with("policy.linkerd.io/") {
         inert.extend(unread_blocks(object));
     }
     let first = first.filter(|_| !to.is_empty())?;

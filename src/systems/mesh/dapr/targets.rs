@@ -1,0 +1,158 @@
+//! Which policy holds for which app, actor and component.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::policy::{self, Read};
+use super::{BUILT_IN, ID, base, host};
+use crate::facts::Facts;
+use crate::model::{
+    Advice, Callers, ComponentName, GatewayName, HostRef, Inert, Layer, LayerKind, Scope, Setting, Unresolved,
+};
+use crate::syntax::{Entry, Node};
+use crate::systems::envoy_based::{self, Identity};
+use crate::systems::objects::Object;
+use crate::systems::{duration, settings};
+
+/// How the layers for named apps are numbered.
+pub(super) const APPS: &str = "dapr:app:";
+/// Those for every app that is not named.
+pub(super) const DEFAULTS: &str = "dapr:default:";
+
+/// Those that take the place of the built-in ones.
+pub(super) const REDEFINED: &str = "dapr:built-in-policy:";
+
+/// Reads one Resiliency.
+pub(super) fn read(object: &Object<'_>, facts: &mut Facts) {
+    let retries = object.spec(&["policies", "retries"]).map_or(&[][..], Node::entries);
+    let timeouts = object.spec(&["policies", "timeouts"]);
+    let mut reader = Reader { object: *object, retries, timeouts, scopes: scopes(object), used: BTreeSet::new() };
+    for app in object.spec(&["targets", "apps"]).map_or(&[][..], Node::entries) {
+        let to = host(&app.key, app.key_span, object.namespace);
+        let scope = Scope::Hops { from: reader.callers(), to: to.into_iter().collect(), fallback: false };
+        reader.target(&app.value, format!("{APPS}{}", app.key), format!("app {}", app.key), scope, facts);
+    }
+    for actor in object.spec(&["targets", "actors"]).map_or(&[][..], Node::entries) {
+        let scope = Scope::Hops { from: reader.callers(), to: Vec::new(), fallback: false };
+        reader.target(&actor.value, format!("dapr:actor:{}", actor.key), format!("actor {}", actor.key), scope, facts);
+    }
+    for component in object.spec(&["targets", "components"]).map_or(&[][..], Node::entries) {
+        for direction in ["outbound", "inbound"] {
+            let Some(settings) = component.value.get(direction) else { continue };
+            let id = format!("dapr:component:{}:{direction}", component.key);
+            let title = format!("component {} ({direction})", component.key);
+            let scope = reader.of_component(component, direction, &id);
+            reader.target(settings, id, title, scope, facts);
+        }
+    }
+    reader.defaults(facts);
+    reader.unused(facts);
+}
+
+/// The apps to which a Resiliency applies; none: all.
+fn scopes(object: &Object<'_>) -> Vec<String> {
+    let scopes = object.node.get("scopes").or_else(|| object.spec(&["scopes"]));
+    scopes.map_or(&[][..], Node::items).iter().filter_map(|n| n.as_str()).map(str::to_string).collect()
+}
+
+struct Reader<'a> {
+    object: Object<'a>,
+    retries: &'a [Entry],
+    timeouts: Option<&'a Node>,
+    scopes: Vec<String>,
+    used: BTreeSet<String>,
+}
+
+impl Reader<'_> {
+    fn callers(&self) -> Callers {
+        let labelled = |name: &String| GatewayName::Labelled(vec![("app".to_string(), name.clone())]);
+        Callers { gateways: self.scopes.iter().map(labelled).collect(), mesh: self.scopes.is_empty() }
+    }
+
+    /// What an app sends to a component, or what the component delivers to the apps.
+    fn of_component(&self, component: &Entry, direction: &str, group: &str) -> Scope {
+        if direction == "outbound" {
+            let to: Option<HostRef> = host(&component.key, component.key_span, self.object.namespace);
+            return Scope::Hops { from: self.callers(), to: to.into_iter().collect(), fallback: false };
+        }
+        let namespace = self.object.namespace.map(str::to_string);
+        let name = |name: &String| ComponentName { name: name.clone(), namespace: namespace.clone() };
+        Scope::Consumers { queue: None, components: self.scopes.iter().map(name).collect(), group: group.to_string() }
+    }
+
+    fn target(&mut self, target: &Node, id: String, title: String, scope: Scope, facts: &mut Facts) {
+        let Some(retry) = target.entry("retry").filter(|e| !e.value.is_null()) else { return };
+        let Some(name) = retry.value.as_str() else { return };
+        let Some(key) = self.retries.iter().find(|e| &*e.key == name) else {
+            facts.unresolved.push(Unresolved {
+                span: retry.value.span,
+                what: format!("retries of Dapr {title}"),
+                reason: format!("no policy `{}` is in this Resiliency", settings::shown(name)),
+            });
+            return;
+        };
+        let is_new = self.used.insert(name.to_string());
+        let per_try = target.get("timeout").and_then(|n| self.timeout(n));
+        let layer = self.layer(key, id, &format!("Dapr retries of {title}"), scope, is_new, facts);
+        let labels = vec![(retry.value.span, format!("{title} has this policy"))];
+        facts.layers.push(Layer { per_try, labels, ..layer });
+    }
+
+    fn layer(&self, key: &Entry, id: String, name: &str, scope: Scope, is_new: bool, facts: &mut Facts) -> Layer {
+        let Read { policy, jitter, inert } = policy::read(key);
+        // What a policy leaves without effect is told once, however many have it.
+        let owner = format!("Dapr retry policy {}", key.key);
+        facts.inert.extend(inert.into_iter().filter(|_| is_new).map(|i| i.of(&owner)));
+        let kind = if matches!(scope, Scope::Consumers { .. }) { LayerKind::Queue } else { LayerKind::Mesh };
+        let identity = Identity { system: ID, kind, id: id.into(), name: name.to_string(), opens: key.key_span };
+        Layer { jitter, scope, advice: advice(), ..base(identity, policy) }
+    }
+
+    /// A limit on each try, by the name of its policy.
+    fn timeout(&self, name: &Node) -> Option<Setting<Duration>> {
+        let node = self.timeouts?.get(name.as_str()?)?;
+        settings::limit(node, |n| envoy_based::go(n).or_else(|| duration::millis(n.as_f64()?)))
+    }
+
+    /// Policies under reserved names hold without a target.
+    fn defaults(&mut self, facts: &mut Facts) {
+        let app = ["DefaultAppRetryPolicy", "DefaultRetryPolicy"];
+        let retries = self.retries;
+        if let Some(key) = app.iter().find_map(|name| retries.iter().find(|e| &*e.key == *name)) {
+            let scope = Scope::Hops { from: self.callers(), to: Vec::new(), fallback: false };
+            let id = format!("{DEFAULTS}{}", self.object.qualified());
+            let layer = self.layer(key, id, "Dapr's default policy for apps", scope, true, facts);
+            facts.layers.push(layer);
+        }
+        if let Some(key) = retries.iter().find(|e| &*e.key == "DaprBuiltInServiceRetries") {
+            let scope = Scope::Hops { from: self.callers(), to: Vec::new(), fallback: false };
+            let id = format!("{REDEFINED}{}", self.object.qualified());
+            let layer = self.layer(key, id, "Dapr's built-in retries, redefined", scope, true, facts);
+            facts.layers.push(Layer { system: BUILT_IN, ..layer });
+        }
+    }
+
+    /// A policy that nothing names does nothing.
+    fn unused(&self, facts: &mut Facts) {
+        let reserved = |name: &str| name.starts_with("Default") || name.starts_with("DaprBuiltIn");
+        let unused = self.retries.iter().filter(|e| !reserved(&e.key) && !self.used.contains(&*e.key));
+        facts.inert.extend(unused.map(|e| {
+            let setting = format!("the policy `{}`", settings::shown(&e.key));
+            let found = Inert::new(e.key_span, setting, "no target of this Resiliency names it");
+            found.of(&format!("Dapr Resiliency {}", self.object.name)).instead("Name it in `targets`, or take it out")
+        }));
+    }
+}
+
+fn advice() -> Advice {
+    let some = |s: &str| Some(s.to_string());
+    Advice {
+        fewer: some("set `maxRetries` to 1 or 2, or to 0 for none"),
+        limit: some("set `maxRetries`; without it a constant policy never ends"),
+        wait: some("set `policy: exponential` and `maxInterval`"),
+        grow: some("set `policy: exponential` and `maxInterval`"),
+        jitter: some("set `policy: exponential`, whose waits are random by half"),
+        statuses: some("list in `matching.httpStatusCodes` only what can pass, such as \"502-504\""),
+        ..Advice::default()
+    }
+}

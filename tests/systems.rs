@@ -33,6 +33,10 @@ pub fn read(files: Vec<(String, String)>, versions: &Versions) -> (Sources, Fact
         let parts = parsed.iter().map(|(file, parsed)| Part::new(file, parsed)).collect();
         facts.append(systems::extract(&Unit { parts }, versions));
     }
+    for (at, parsed) in systems::overlays::patched(&all) {
+        let unit = Unit { parts: vec![Part::new(&all[at], &parsed)] };
+        facts.layers.append(&mut systems::extract(&unit, versions).layers);
+    }
     systems::join(&mut facts);
     (sources, facts)
 }
@@ -75,10 +79,10 @@ macro_rules! fixtures {
 fixtures! {
     kong envoy ingress_nginx spring_cloud_gateway istio linkerd resilience4j kubernetes compose cloudformation
     step_functions prometheus kubernetes_jobs kafka_connect rabbitmq cloudflare_queues argo_workflows pubsub knative
+    gateway_api envoy_gateway kgateway contour emissary gloo consul kuma osm app_mesh cilium dapr helm kustomize
     traefik nginx haproxy nginx_ingress apisix krakend caddy
     kong_ingress haproxy_ingress ribbon azure_api_management google_url_map cloudfront gravitee oathkeeper yarp ocelot
     tyk
-    gateway_api envoy_gateway kgateway contour emissary gloo consul kuma osm app_mesh cilium dapr helm
 }
 
 #[test]

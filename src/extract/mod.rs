@@ -14,7 +14,7 @@ use crate::rust::stores::texts;
 use crate::source::{SourceFile, Span, Unread};
 use crate::syntax::{self, Parsed, Syntax, SyntaxError};
 use crate::systems::sql::{purges, schema};
-use crate::systems::{self, Part, Unit, charts};
+use crate::systems::{self, Part, Unit, charts, overlays};
 
 /// Larger Rust files are generated: their trees would take some 300 bytes of memory for each byte of text.
 const MAX_RUST_BYTES: usize = 8 << 20;
@@ -32,9 +32,35 @@ pub fn extract(files: &[SourceFile], config: &Config) -> Facts {
     for unit in of_units {
         facts.append(unit);
     }
+    for (at, parsed) in overlays::patched(files) {
+        if let Some(file) = files.get(at) {
+            let unit = Unit { parts: vec![Part::new(file, &parsed)] };
+            add_new(&mut facts, systems::extract(&unit, &config.versions));
+        }
+    }
     cargo::inherit(&mut facts);
     systems::join(&mut facts);
     facts
+}
+
+/// Adds what an overlay makes of an object: of what the base says too, nothing comes twice.
+fn add_new(facts: &mut Facts, other: Facts) {
+    let known: BTreeSet<_> = facts.layers.iter().map(|l| (l.id.clone(), l.place, l.opens)).collect();
+    facts.layers.extend(other.layers.into_iter().filter(|l| !known.contains(&(l.id.clone(), l.place, l.opens))));
+    add_unknown(&mut facts.routes, other.routes);
+    add_unknown(&mut facts.route_rules, other.route_rules);
+    add_unknown(&mut facts.attached, other.attached);
+    add_unknown(&mut facts.delegations, other.delegations);
+    add_unknown(&mut facts.inert, other.inert);
+    add_unknown(&mut facts.unresolved, other.unresolved);
+}
+
+fn add_unknown<T: PartialEq>(known: &mut Vec<T>, more: Vec<T>) {
+    for item in more {
+        if !known.contains(&item) {
+            known.push(item);
+        }
+    }
 }
 
 fn extract_unit(files: &[&SourceFile], config: &Config) -> Facts {

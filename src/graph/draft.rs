@@ -148,7 +148,9 @@ impl Draft<'_> {
             Scope::Hops { to, fallback: true, .. } => to.iter().any(|host| host.span == l.opens),
             _ => false,
         };
-        let idle = |ix: LayerIx, l: &Layer| (unwritten(l) || is_default(l)) && l.kind == LayerKind::Mesh && !used.contains(&ix);
+        let idle = |ix: LayerIx, l: &Layer| {
+            (unwritten(l) || is_default(l)) && l.kind == LayerKind::Mesh && !used.contains(&ix)
+        };
         let kept: Vec<LayerIx> =
             self.layer_ixs().zip(&self.layers).filter(|(ix, l)| !idle(*ix, l)).map(|(ix, _)| ix).collect();
         self.renumber(&kept);

@@ -16,6 +16,7 @@ pub mod jobs;
 pub mod mesh;
 mod next_upstream;
 mod objects;
+pub mod overlays;
 pub mod queues;
 mod repeats;
 mod retry_on;

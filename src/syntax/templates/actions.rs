@@ -141,7 +141,8 @@ impl Actions {
             fill(hole.start..line, b'x');
             fill(line..hole.end, b' ');
         }
-        self.lines.iter().for_each(|line| fill(line.clone(), b' '));
+        // Blanks could be taken for the indent of a text that begins below; line ends cannot.
+        self.lines.iter().for_each(|line| fill(line.clone(), b'\n'));
         let mut others: Vec<&Range<usize>> = Vec::new();
         for branches in &self.branches {
             let kept = match branch {
@@ -154,7 +155,7 @@ impl Actions {
         others.sort_unstable_by_key(|range| range.start);
         let mut filled = 0;
         for range in others {
-            fill(range.start.max(filled)..range.end.max(filled), b' ');
+            fill(range.start.max(filled)..range.end.max(filled), b'\n');
             filled = filled.max(range.end);
         }
         // Every byte of a character that is more than one byte long lies in the same range, so this is UTF-8.

@@ -44,7 +44,10 @@ impl Implementation {
 
     /// The one that serves all Gateways of a repository, if it is one.
     pub(super) fn only(gateways: &[GatewayFact]) -> Self {
-        let mut all = gateways.iter().map(|g| Self::of(&g.of)).filter(|i| *i != Self::Unknown);
+        let mut all = gateways.iter().map(|g| match gateways.iter().find(|c| c.is_class && c.name == g.of) {
+            Some(class) if !g.is_class => Self::of(&class.of),
+            _ => Self::of(&g.of),
+        });
         let first = all.next().unwrap_or(Self::Unknown);
         if all.all(|i| i == first) { first } else { Self::Unknown }
     }

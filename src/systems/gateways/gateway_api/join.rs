@@ -23,10 +23,11 @@ pub(super) fn join(facts: &mut Facts) {
         join.rule(rule, &mut uses, facts);
     }
     for (policy, using) in attached.iter().zip(uses) {
-        if let (true, Some(rule), Some(layer)) =
-            (using.rules.is_empty(), rules.iter().find(|rule| is_attached(policy, rule)), &policy.layer)
-        {
-            // Every route that it is for has something nearer.
+        let mut mine = rules.iter().filter(|rule| is_attached(policy, rule)).peekable();
+        let first = mine.peek().copied();
+        // A policy of the same name elsewhere is another environment's.
+        let is_replaced = mine.all(|rule| rule.retry.is_some() || join.is_nearer(rule, policy));
+        if let (true, Some(rule), Some(layer)) = (using.rules.is_empty() && is_replaced, first, &policy.layer) {
             let why = "every route that it is attached to has retries of its own, or a policy that is nearer to it";
             let found = Inert::new(layer.opens, "the retry policy", why).of(&layer.name);
             facts.inert.push(found.because(rule.opens, "one of the routes"));
@@ -107,22 +108,40 @@ impl<'a> Join<'a> {
                 return;
             }
         }
-        if let Some(using) = attached.and_then(|at| uses.get_mut(at)) {
+        for at in &attached {
+            let Some(using) = uses.get_mut(*at) else { continue };
             using.rules.push(rule);
             using.callers.mesh |= callers.mesh;
-            let new = callers.gateways.into_iter().filter(|g| !using.callers.gateways.contains(g)).collect::<Vec<_>>();
+            let known = &using.callers.gateways;
+            let new: Vec<GatewayName> = callers.gateways.iter().filter(|g| !known.contains(g)).cloned().collect();
             using.callers.gateways.extend(new);
-        } else if implementation == Implementation::Istio {
+        }
+        if attached.is_empty() && implementation == Implementation::Istio {
             facts.layers.push(self.default_of_istio(rule, callers));
         }
     }
 
-    /// The policy with a layer that counts for a rule: the nearest.
-    fn attached_to(&self, rule: &RouteRuleFact) -> Option<usize> {
+    /// The policies with a layer that count for a rule: the nearest. Several are alternatives, such as those of several
+    /// environments; one in the file of the route is then the one that is meant.
+    fn attached_to(&self, rule: &RouteRuleFact) -> Vec<usize> {
         let with_layer = self.attached.iter().enumerate().filter(|(_, p)| p.layer.is_some());
-        let ranked = with_layer
-            .filter_map(|(at, p)| Some((p.targets.iter().filter_map(|target| rank(target, rule)).min()?, at)));
-        ranked.min().map(|(_, at)| at)
+        let rank_of = |p: &AttachedPolicyFact| p.targets.iter().filter_map(|target| rank(target, rule)).min();
+        let ranked: Vec<(u8, usize)> = with_layer.filter_map(|(at, p)| Some((rank_of(p)?, at))).collect();
+        let best = ranked.iter().map(|(rank, _)| *rank).min();
+        let nearest: Vec<usize> = ranked.iter().filter(|(rank, _)| Some(*rank) == best).map(|(_, at)| *at).collect();
+        let beside = |at: &usize| {
+            let layer = self.attached.get(*at).and_then(|p| p.layer.as_ref());
+            layer.is_some_and(|l| l.opens.file == rule.opens.file)
+        };
+        if nearest.iter().any(beside) { nearest.into_iter().filter(beside).collect() } else { nearest }
+    }
+
+    /// Whether another policy is nearer to a rule than this one.
+    fn is_nearer(&self, rule: &RouteRuleFact, policy: &AttachedPolicyFact) -> bool {
+        let rank_of = |p: &AttachedPolicyFact| p.targets.iter().filter_map(|target| rank(target, rule)).min();
+        let own = rank_of(policy);
+        let others = self.attached.iter().filter(|p| p.layer.is_some()).filter_map(rank_of);
+        others.min() < own
     }
 
     fn layer(&self, rule: &RouteRuleFact, by: Implementation, policy: Policy, callers: Callers) -> Layer {

@@ -105,7 +105,7 @@ impl System for Traefik {
         let mine = |from: &GatewayName| match from {
             GatewayName::Named(name) => name == ID,
             GatewayName::OfFile { system, .. } => *system == ID,
-            GatewayName::Delegating { .. } => false,
+            GatewayName::Labelled(_) | GatewayName::Delegating { .. } => false,
         };
         for route in facts.routes.iter_mut().filter(|r| mine(&r.from)) {
             route.to = services.hosts(&route.to);

@@ -76,7 +76,9 @@ impl<'a> Join<'a> {
     fn implementation(&self, rule: &RouteRuleFact) -> Implementation {
         let parents = || rule.parents.iter().filter(|p| is_gateway(p));
         if parents().next().is_none() {
-            return match (self.istio, self.linkerd) {
+            // Those of other routes are served by whoever serves these.
+            let in_mesh = rule.parents.iter().any(|p| p.kind == "Service");
+            return match (in_mesh && self.istio, in_mesh && self.linkerd) {
                 (true, false) => Implementation::Istio,
                 (false, true) => Implementation::Without("Linkerd"),
                 _ => Implementation::Unknown,

@@ -56,3 +56,20 @@ fn values_of_the_chart() {
         assert_eq!(get(unknown), unknown);
     }
 }
+
+#[test]
+fn whatever_is_repeated_is_read_once() {
+    let start = std::time::Instant::now();
+    let many = [
+        "{{".repeat(200_000),
+        "${".repeat(200_000),
+        "{{ if }}\n".repeat(50_000) + &"{{ else }}\n{{ end }}\n".repeat(50_000),
+        format!("a: {}\n", "{{ x }}".repeat(50_000)),
+        "{{/*".repeat(100_000),
+    ];
+    for text in many {
+        let actions = Actions::find(&text);
+        assert_eq!(actions.mask(&text, Branch::Last).len(), text.len());
+    }
+    assert!(start.elapsed().as_secs() < 60);
+}

@@ -22,7 +22,8 @@ pub fn parse(file: &SourceFile) -> Parsed {
     let plain = yaml::parse(file);
     let go = file.text.contains("{{");
     let shell = file.text.contains("${");
-    if !go && !(shell && !plain.errors.is_empty()) {
+    let is_template = go || shell && !plain.errors.is_empty();
+    if !is_template {
         return plain;
     }
     let actions = Actions::find(&file.text);

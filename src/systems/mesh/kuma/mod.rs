@@ -119,10 +119,8 @@ impl System for Kuma {
                 "MeshRetry" => retry::read(&resource, facts),
                 "Retry" => legacy::read(&resource, facts),
                 "Mesh" => facts.switches.extend(initial_policies(&resource)),
-                "MeshTimeout" => {
-                    if resource.spec.walk().any(|n| n.get("requestTimeout").is_some()) {
-                        facts.switches.push(SwitchFact { system: TIMEOUTS, on: true, span: resource.name_span });
-                    }
+                "MeshTimeout" if resource.spec.walk().any(|n| n.get("requestTimeout").is_some()) => {
+                    facts.switches.push(SwitchFact { system: TIMEOUTS, on: true, span: resource.name_span });
                 }
                 _ => {}
             }

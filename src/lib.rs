@@ -26,17 +26,20 @@ pub mod terminal;
 #[cfg(test)]
 mod testing;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use config::Config;
+use rayon::prelude::*;
 use run::Run;
 use rust::eval;
 use rust::index::Index;
 use source::discover::{Missing, Paths, discover};
 use source::read::read;
 use source::select::{could_concern, select};
-use source::{Sources, Unread};
+use source::allows::{self, Allow};
+use source::{FileId, SourceFile, Sources, Unread};
 use systems::SystemMeta;
 
 /// What a run starts from, besides the configuration.
@@ -50,6 +53,8 @@ pub struct Inputs {
     pub stdin: Option<Stdin>,
     /// How many threads; 0 = one for each processor.
     pub threads: usize,
+    /// The day on which it runs: comments may allow a finding until a day.
+    pub today: jiff::civil::Date,
     /// Whether every file is parsed, not only those that select picks. The result is the same.
     pub parse_all: bool,
 }
@@ -102,11 +107,14 @@ fn stages(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
     let mut facts = extract::extract(&parsed, config);
     selection.prune(&texts.files, &mut facts);
     let unread = in_order([discovered.unread, texts.unread, std::mem::take(&mut facts.unread)]);
-    drop(texts.files);
-    let sources: Sources = parsed.into_iter().chain(config.source.as_deref().cloned()).collect();
+    let allows: Vec<Allow> = texts.files.par_iter().flat_map_iter(allows::allows).collect();
+    let with_allows: BTreeSet<FileId> = allows.iter().map(|allow| allow.span.file).collect();
+    let allowing: Vec<SourceFile> = texts.files.into_iter().filter(|file| with_allows.contains(&file.id)).collect();
+    let sources: Sources = parsed.into_iter().chain(allowing).chain(config.source.as_deref().cloned()).collect();
     let code = eval::read(&Index::new(&facts.packages, &facts.modules), &facts.packages, &facts.settings);
     let model = graph::link(facts, code, &sources, config);
-    let findings = config::apply_levels(rules::check(&model), config, &sources);
+    let findings = rules::invalid_allow::apply(rules::check(&model), &allows, inputs.today);
+    let findings = config::apply_levels(findings, config, &sources);
     Ok(Run { sources, model, findings, unread, files: discovered.files.len() })
 }
 

@@ -54,7 +54,8 @@ fn configuration(args: &InputArgs, cwd: &Path) -> Result<Config, Failure> {
 fn inputs(args: &InputArgs, cwd: PathBuf) -> Result<Inputs, Failure> {
     let stdin = stdin(args)?;
     let paths = args.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
-    Ok(Inputs { cwd, paths, stdin, threads: args.threads, parse_all: args.parse_all })
+    let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+    Ok(Inputs { cwd, paths, stdin, today, threads: args.threads, parse_all: args.parse_all })
 }
 
 fn stdin(args: &InputArgs) -> Result<Option<Stdin>, Failure> {

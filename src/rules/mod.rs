@@ -10,6 +10,7 @@ pub mod ignored_retry_after;
 pub mod implicit_retries;
 pub mod incomplete_dead_letter;
 pub mod inert_retry_setting;
+pub mod invalid_allow;
 pub mod missing_backoff;
 pub mod missing_dead_letter;
 pub mod missing_idempotency_constraint;
@@ -95,6 +96,7 @@ pub fn all() -> &'static [&'static dyn Rule] {
         &missing_stored_response::MissingStoredResponse,
         &non_time_based_purge::NonTimeBasedPurge,
         &short_idempotency_retention::ShortIdempotencyRetention,
+        &invalid_allow::InvalidAllow,
     ]
 }
 

@@ -1,5 +1,6 @@
-//! Stages one to three: which files there are, their text, and which of them are parsed.
+//! Stages one to three: which files there are, their text, and which of them are parsed; and what their comments allow.
 
+pub mod allows;
 pub mod discover;
 pub mod line_index;
 pub mod read;

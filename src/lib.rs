@@ -35,10 +35,10 @@ use rayon::prelude::*;
 use run::Run;
 use rust::eval;
 use rust::index::Index;
+use source::allows::{self, Allow};
 use source::discover::{Missing, Paths, discover};
 use source::read::read;
 use source::select::{could_concern, select};
-use source::allows::{self, Allow};
 use source::{FileId, SourceFile, Sources, Unread};
 use systems::SystemMeta;
 

@@ -37,7 +37,9 @@ pub fn apply(findings: Vec<Finding>, allows: &[Allow], today: Date) -> Vec<Findi
     for allow in allows {
         match fault(allow, today) {
             Some(finding) => wrong.push(finding),
-            None => named.extend(allow.rules.iter().map(|(rule, span)| Named { allow, rule, span: *span, used: false })),
+            None => {
+                named.extend(allow.rules.iter().map(|(rule, span)| Named { allow, rule, span: *span, used: false }))
+            }
         }
     }
     let mut kept: Vec<Finding> = findings.into_iter().filter(|finding| !is_allowed(finding, &mut named)).collect();
@@ -83,7 +85,8 @@ fn is_allowed(finding: &Finding, named: &mut [Named<'_>]) -> bool {
 
 /// What keeps a comment from holding.
 fn fault(allow: &Allow, today: Date) -> Option<Finding> {
-    let found = |span, message: String, help: &str| Some(Finding::new(&META, span, "does not hold", message).help(help));
+    let found =
+        |span, message: String, help: &str| Some(Finding::new(&META, span, "does not hold", message).help(help));
     if let Some((problem, span)) = &allow.problem {
         return found(*span, format!("the comment is not understood: {problem}"), FORM);
     }
@@ -91,7 +94,8 @@ fn fault(allow: &Allow, today: Date) -> Option<Finding> {
         return found(allow.span, "the comment names no rule, and so allows nothing".to_owned(), FORM);
     }
     if allow.reason.is_none() {
-        let message = "the comment gives no reason: whoever reads it next cannot tell whether it still holds".to_owned();
+        let message =
+            "the comment gives no reason: whoever reads it next cannot tell whether it still holds".to_owned();
         return found(allow.span, message, FORM);
     }
     let (until, span) = allow.until.as_ref()?;

@@ -41,11 +41,12 @@ impl Allow {
 /// All of a file, in their order.
 pub fn allows(file: &SourceFile) -> Vec<Allow> {
     let text = &*file.text;
+    let reader = Reader { file, text };
     let mut out = Vec::new();
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| rest.find(MARK)).map(|at| from + at) {
         from = at + MARK.len();
-        if let Some(allow) = Reader { file, text }.read(at) {
+        if let Some(allow) = reader.read(at) {
             from = from.max(allow.span.end as usize);
             out.push(allow);
         }
@@ -142,7 +143,9 @@ impl Reader<'_> {
 }
 
 fn is_comment(trimmed: &str) -> bool {
-    !trimmed.starts_with("#[") && !trimmed.starts_with("---") && OPENERS.iter().any(|opener| trimmed.starts_with(opener))
+    !trimmed.starts_with("#[")
+        && !trimmed.starts_with("---")
+        && OPENERS.iter().any(|opener| trimmed.starts_with(opener))
 }
 
 fn empty(span: Span) -> Allow {
@@ -197,7 +200,9 @@ mod tests {
 
     #[test]
     fn names_reason_and_day_are_read_with_their_places() {
-        let file = file("a: 1 # retrylint: allow(missing-jitter, fixed-backoff, reason = \"one, (only) client\", until = 2027-01-31)\n");
+        let file = file(
+            "a: 1 # retrylint: allow(missing-jitter, fixed-backoff, reason = \"one, (only) client\", until = 2027-01-31)\n",
+        );
         let all = allows(&file);
         let [allow] = all.as_slice() else { panic!("{all:?}") };
         let names: Vec<&str> = allow.rules.iter().map(|(name, _)| name.as_str()).collect();
@@ -211,12 +216,16 @@ mod tests {
 
     #[test]
     fn after_code_it_holds_for_the_line() {
-        assert_eq!(covered("a:\n  b: 1 # retrylint: allow(x, reason = \"y\")\n  c: 2\n"), ["  b: 1 # retrylint: allow(x, reason = \"y\")"]);
+        assert_eq!(
+            covered("a:\n  b: 1 # retrylint: allow(x, reason = \"y\")\n  c: 2\n"),
+            ["  b: 1 # retrylint: allow(x, reason = \"y\")"]
+        );
     }
 
     #[test]
     fn on_its_own_line_it_holds_for_the_block_below() {
-        let yaml = "a:\n  # retrylint: allow(x, reason = \"y\")\n  # more words\n  - b:\n      c: 1\n\n    d: 2\n  - e: 3\n";
+        let yaml =
+            "a:\n  # retrylint: allow(x, reason = \"y\")\n  # more words\n  - b:\n      c: 1\n\n    d: 2\n  - e: 3\n";
         assert_eq!(covered(yaml), ["  # more words\n  - b:\n      c: 1\n\n    d: 2\n"]);
         let rust = "// retrylint: allow(x, reason = \"y\")\n#[inline]\nfn f() {\n    g();\n}\nfn h() {}\n";
         assert_eq!(covered(rust), ["#[inline]\nfn f() {\n    g();\n"]);

@@ -197,7 +197,7 @@ fn attempts(
         (None, None) => Setting::written(Attempts::Count(1), place),
         (Some(None), _) => Setting::unknown("`lb_retries` is not a whole number here", Some(place)),
         (Some(Some(n)), Some(Some((deadline, about)))) if about < n => {
-            Setting::written(Attempts::Within { deadline, about }, place)
+            Setting::written(Attempts::Within { deadline, about }, duration.map_or(place, |w| w.span))
         }
         (Some(Some(n)), _) => Setting::written(Attempts::Count(n), place),
         (None, Some(Some((deadline, about)))) => Setting::written(Attempts::Within { deadline, about }, place),

@@ -140,14 +140,16 @@ impl RetryCrate for Aws {
             | (["aws_config", "ConfigLoader", "default"], _) => Client::settings(&LIBRARY, machine, at.span),
             ([first, .., "SdkConfig", "builder"], _) if first.starts_with("aws_") => bare(machine, at.span),
             ([.., "Client", "new" | "from_conf"], Some(service)) => {
-                // Of settings from elsewhere the default is what holds, until somebody is seen to write another.
-                let settings = settings().unwrap_or_else(|| Client::settings(&LIBRARY, machine, at.span));
-                let settings = if settings.is_open() { Client::settings(&LIBRARY, machine, at.span) } else { settings };
+                // Of settings from elsewhere nothing is known here.
+                let Some(settings) = settings().filter(|s| !s.is_open()) else {
+                    let id = Value::digest_all("client", args);
+                    return Some(Ok(Client::open(&LIBRARY, id, false).calling(service).value()));
+                };
                 return Some(Ok(settings.calling(service).finish(machine, at.span)));
             }
             ([.., "Config", "builder"] | [.., "Builder", "new"], Some(_)) => bare(machine, at.span),
             ([.., "Builder", "from"] | [.., "Config", "new"], Some(_)) => {
-                settings().unwrap_or_else(|| Client::settings(&LIBRARY, machine, at.span))
+                settings().unwrap_or_else(|| Client::open(&LIBRARY, 0, true))
             }
             _ => return None,
         };
@@ -180,7 +182,13 @@ fn configure<'a>(
     at: At,
 ) -> Option<Value<'a>> {
     let new = match (name, args) {
-        ("retry_config" | "set_retry_config", [policy]) => client.clone().with_policy(policy, at.named()),
+        ("retry_config" | "set_retry_config", [policy]) if client.is_settings() => {
+            let new = client.clone().with_policy(policy, at.named());
+            new.note(machine);
+            new
+        }
+        // What it was told before.
+        ("retry_config", []) if client.is_settings() => return client.told(),
         ("behavior_version" | "set_behavior_version", [version]) if client.is_off() && !client.has_policy() => {
             if !retries_by_itself(machine, version) {
                 return None;

@@ -89,7 +89,7 @@ static LIBRARY: Library = Library {
     is_local: |name| matches!(name, "url" | "endpoint"),
     takes_messages: |op| matches!(op, "receive_messages" | "delete_message" | "update_message" | "peek_messages"),
     sends: &[],
-    makers: &["ClientOptions", "RetryOptions"],
+    makers: &["ClientOptions", "RetryOptions", "ClientBuilder", "DataLakeClientBuilder"],
     default_if_made_elsewhere: true,
     is_client: |path| is_azure(path) && path.last().is_some_and(|ty| is_client(ty)),
 };
@@ -142,6 +142,9 @@ impl RetryCrate for Azure {
                 Tabled::new(&EXPONENTIAL, at.span).value()
             }
             ([.., "FixedRetryOptions", "default"], []) => Tabled::new(&FIXED, at.span).value(),
+            ([.., ty, "new" | "with_location" | "emulator"], _) if ty.ends_with("ClientBuilder") => {
+                Client::settings(&LIBRARY, machine, at.span).calling(leaf(path)).value()
+            }
             ([.., ty, "default"], []) if is_options(ty) => Client::settings(&LIBRARY, machine, at.span).value(),
             ([.., ty, name], _) if is_client(ty) && (*name == "new" || name.starts_with("from_")) => {
                 let given = args.iter().find_map(|a| Client::of(&LIBRARY, a));
@@ -197,12 +200,15 @@ fn place_of(policy: &Value<'_>, fallback: Span) -> Span {
 
 fn configure<'a>(
     client: &Client,
-    _: &mut Machine<'a, '_>,
+    machine: &mut Machine<'a, '_>,
     name: &str,
     args: &[Value<'a>],
     at: At,
 ) -> Option<Value<'a>> {
     match (name, args) {
+        (name, _) if client.is_settings() && (name == "build" || name.ends_with("_client")) => {
+            Some(client.clone().finish(machine, at.span))
+        }
         ("retry" | "set_retry", [policy]) if client.is_settings() => {
             Some(client.clone().with_policy(policy, at.named()).value())
         }

@@ -201,10 +201,21 @@ impl Client {
     pub(crate) fn finish<'a>(self, machine: &mut Machine<'a, '_>, at: Span) -> Value<'a> {
         let id = Value::digest_all("client", [&Value::int(i128::from(at.start)), &Value::int(i128::from(self.id))]);
         let client = Self { settings: false, id, ..self };
-        if let Some(layer) = client.layer() {
+        client.note(machine);
+        client.value()
+    }
+
+    /// Notes its layer among those that are made.
+    pub(crate) fn note(&self, machine: &mut Machine<'_, '_>) {
+        if let Some(layer) = self.layer() {
             machine.layers_made.push(Rc::new(layer));
         }
-        client.value()
+    }
+
+    /// Its policy as a value that other settings may be told.
+    pub(crate) fn told<'a>(&self) -> Option<Value<'a>> {
+        let Link::Policy(policy, _) = &self.link else { return None };
+        Some(Value::wrap("Some", Value::new(Kind::Native(Rc::new(Told(policy.clone()))))))
     }
 
     /// A value of it.
@@ -272,6 +283,20 @@ fn describe(library: &'static Library, policy: &Policy, opens: Span, asked_for: 
         asked_for,
         retry_after: Some(Setting::default(heeds, source)),
         ..Described::new(library.system, LayerKind::Client, library.client, opens).with(policy)
+    }
+}
+
+/// A policy that was read back from settings.
+#[derive(Debug)]
+struct Told(Rc<Policy>);
+
+impl<'a> Native<'a> for Told {
+    fn method(self: Rc<Self>, _: &mut Machine<'a, '_>, _: &'a str, _: &[Value<'a>], _: At) -> Option<Eval<'a>> {
+        None
+    }
+
+    fn policy(&self) -> Option<Rc<Policy>> {
+        Some(self.0.clone())
     }
 }
 
@@ -384,7 +409,7 @@ impl<'a> Native<'a> for Client {
             return Some(machine.call_value(make, Vec::new(), at.span));
         }
         let content = Value::digest_all(name, args);
-        let call = Call { client: self, op: name, content, span: at.span, sent: false, streamed: false };
+        let call = Call { client: self, op: name, content, span: at.span, sent: false, streamed: false, pages: false };
         Some(Ok(call.value()))
     }
 
@@ -397,6 +422,10 @@ impl<'a> Native<'a> for Client {
     ) -> Option<Value<'a>> {
         let at = At { span: place, name_span: place };
         (self.library.configure)(&self, machine, name, std::slice::from_ref(value), at)
+    }
+
+    fn mutates(&self, name: &str) -> bool {
+        self.settings && name.starts_with("set_")
     }
 
     fn client(&self) -> Option<Client> {
@@ -419,6 +448,8 @@ pub(crate) struct Call<'a> {
     sent: bool,
     /// Whether it asks for the next page or event, which may not be there.
     streamed: bool,
+    /// The same, an error going to `?`.
+    pages: bool,
 }
 
 impl<'a> Call<'a> {
@@ -453,6 +484,8 @@ impl<'a> Call<'a> {
             self.op,
             [&Value::int(i128::from(self.client.id)), &Value::int(i128::from(self.content))],
         );
+        // What comes next in a stream is another answer each time, and after an error nothing does.
+        let identity = if self.streamed || self.pages { machine.fresh_id() } else { identity };
         let outgoing = Outgoing {
             span: self.span,
             identity,
@@ -489,6 +522,7 @@ impl<'a> Native<'a> for Call<'a> {
         }
         let mut call = (*self).clone();
         call.streamed = name == "next";
+        call.pages = name == "try_next";
         if args.is_empty() && library.sends.contains(&name) {
             call.sent = true;
         } else if let Some(policy) = args.first().filter(|_| name.ends_with("retry_policy") || name == "retry_config") {

@@ -436,10 +436,10 @@ pub(crate) fn client_makers() -> impl Iterator<Item = &'static str> {
     all().iter().filter_map(|c| c.library()).flat_map(|library| library.makers).copied()
 }
 
-/// Whether a path is called to make a client that repeats its own calls, or settings of one.
-pub(crate) fn makes_clients(path: &Path) -> bool {
-    let names: Vec<&str> = path.segments.iter().rev().take(2).map(|s| &**s).collect();
-    all().iter().filter_map(|c| c.library()).any(|library| names.iter().any(|name| library.makers.contains(name)))
+/// The systems of which a path is called to make a client, or settings of one.
+pub(crate) fn makes_clients(path: &Path) -> impl Iterator<Item = &'static str> {
+    let is_named = |name: &&'static str| path.segments.iter().rev().take(2).any(|s| **s == **name);
+    all().iter().filter_map(|c| c.library()).filter(move |l| l.makers.iter().any(is_named)).map(|l| l.system)
 }
 
 /// A value of which only the type is known, if the type is of one of the crates.

@@ -57,7 +57,10 @@ pub(crate) fn layer(
             layer.system = d.system;
             layer.kind = d.kind;
             layer.opens = d.opens;
-            layer.name = format!("{} in `{name}`", d.name);
+            layer.name = match function {
+                Some(_) => format!("{} in `{name}`", d.name),
+                None => d.name.to_owned(),
+            };
             layer.reading = d.reading.clone();
             layer.wait = d.wait.clone();
             layer.wait_place = d.wait_place;

@@ -206,6 +206,8 @@ impl<'a> Machine<'a, '_> {
             made = self.layers_made_in(library, |p| p != package);
         }
         let layer = match made.len() {
+            // Something is made, and what that is could not be followed: then nothing is said of it.
+            0 if self.shared.statics.client_makers(library.system).next().is_some() => None,
             0 => {
                 let place = self.first_mention(library, package).unwrap_or(call);
                 client::default_layer(library, self, place)
@@ -219,15 +221,16 @@ impl<'a> Machine<'a, '_> {
 
     fn layers_made_in(&mut self, library: &Library, of: impl Fn(Option<usize>) -> bool) -> Vec<ClientLayer<'a>> {
         let mut found: Vec<ClientLayer<'a>> = Vec::new();
-        for ix in self.shared.statics.client_makers() {
-            if !of(self.shared.index.function(*ix).package) {
+        let statics = self.shared.statics;
+        for ix in statics.client_makers(library.system) {
+            if !of(self.shared.index.function(ix).package) {
                 continue;
             }
             let mut machine = Machine::new(self.shared, self.instances, Purpose::Capture(TypeIx(u32::MAX)));
             machine.steps = STEPS.min(u32::try_from(self.instances.left.get()).unwrap_or(u32::MAX));
             let before = machine.steps;
             // However it ends, what was made on the way is what counts.
-            let _ = machine.run(*ix);
+            let _ = machine.run(ix);
             let spent = u64::from(before - machine.steps);
             self.instances.left.set(self.instances.left.get().saturating_sub(spent));
             for layer in std::mem::take(&mut machine.layers_made) {

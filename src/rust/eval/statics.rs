@@ -13,7 +13,7 @@ pub(crate) struct Statics {
     recursive: BTreeSet<FnIx>,
     makers: BTreeMap<TypeIx, Vec<FnIx>>,
     callers: BTreeMap<FnIx, Vec<FnIx>>,
-    client_makers: Vec<FnIx>,
+    client_makers: Vec<(FnIx, &'static str)>,
 }
 
 impl Statics {
@@ -39,8 +39,11 @@ impl Statics {
                     if path.segments.last() == Some(name) {
                         self.recursive.insert(ix);
                     }
-                    if crates::makes_clients(path) && self.client_makers.last() != Some(&ix) {
-                        self.client_makers.push(ix);
+                    for system in crates::makes_clients(path) {
+                        // One function after the other: what it has made before stands at the end.
+                        if !self.client_makers.iter().rev().take_while(|(of, _)| *of == ix).any(|(_, s)| *s == system) {
+                            self.client_makers.push((ix, system));
+                        }
                     }
                     match index.resolve(info.scope, info.of_type, path) {
                         Resolved::Fn(called) if called != ix => add(&mut self.callers, called, ix),
@@ -74,8 +77,8 @@ impl Statics {
     }
 
     /// The functions that make a client of a library that repeats its own calls, or settings of one.
-    pub(crate) fn client_makers(&self) -> &[FnIx] {
-        &self.client_makers
+    pub(crate) fn client_makers(&self, system: &'static str) -> impl Iterator<Item = FnIx> {
+        self.client_makers.iter().filter(move |(_, of)| *of == system).map(|(ix, _)| *ix)
     }
 
     /// The functions that nothing calls, as far as names tell.

@@ -52,6 +52,12 @@ pub(super) fn is_library(word: &str) -> bool {
 /// Whether calling it, or what is in it, makes a request.
 pub(super) fn is_client(word: &str) -> bool {
     matches!(word, "reqwest" | "execute" | "ureq" | "hyper" | "surf" | "isahc" | "awc" | "receive_message")
+        || is_watch(word)
+}
+
+/// Whether calling it opens a watch that begins again by itself.
+fn is_watch(word: &str) -> bool {
+    matches!(word, "watcher" | "metadata_watcher" | "watch_object" | "watch_metadata")
 }
 
 /// Whether a call of this name may leave the program, whoever has it.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::Config;
+use crate::report::graph::GraphForm;
+use crate::report::inventory::InventoryForm;
 use crate::rules::Severity;
 
 /// Finds retries that multiply.
@@ -27,6 +29,7 @@ Examples:
   retrylint                                check the working directory
   retrylint check deploy services          check two folders
   retrylint report -o report.html          a page that shows what one request can become
+  retrylint graph --format svg -o a.svg    a picture of who calls whom, and what is repeated
   retrylint explain retry-amplification    why a rule exists, and how to mend what it finds
 
 Exit status:
@@ -44,6 +47,12 @@ pub enum Command {
     /// Show what one request can become: the paths, every layer, what to change
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
+    /// Draw who calls whom and what is repeated on the way, or tell why a link holds
+    #[command(after_help = GRAPH_EXAMPLES)]
+    Graph(GraphArgs),
+    /// List every place that retries with all its settings, written or default
+    #[command(after_help = INVENTORY_EXAMPLES)]
+    Inventory(InventoryArgs),
     /// Print the page of a rule: what it finds, why that hurts, how to mend it
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
@@ -76,6 +85,31 @@ Examples:
   retrylint report -o report.html                      a page to look at: one file that loads nothing
   retrylint report --format json | jq .paths           for other programs
   retrylint report -o report.html --link 'https://github.com/me/shop/blob/main/{path}#L{line}'
+
+Exit status:
+  0  written, whatever is in it
+  2  wrong usage or configuration
+  3  nothing to lint: no file found";
+
+const GRAPH_EXAMPLES: &str = "\
+Examples:
+  retrylint graph | dot -Tpng -o calls.png         drawn by Graphviz
+  retrylint graph --format svg -o calls.svg        drawn without it
+  retrylint graph --format mermaid deploy          for Markdown
+  retrylint graph --format json                    for other programs
+  retrylint graph --why gateway orders             why one leads to the other, with the source lines
+
+Exit status:
+  0  written, or one leads to the other
+  1  nothing leads from one to the other
+  2  wrong usage or configuration
+  3  nothing to lint: no file found";
+
+const INVENTORY_EXAMPLES: &str = "\
+Examples:
+  retrylint inventory                              every place that retries, with its settings
+  retrylint inventory --format csv > retries.csv   for a spreadsheet
+  retrylint inventory --format json deploy         for other programs
 
 Exit status:
   0  written, whatever is in it
@@ -284,6 +318,83 @@ pub enum ReportFormat {
     Json,
     /// A page to look at and to try things on: one file that loads nothing
     Html,
+}
+
+/// What `graph` takes.
+#[derive(Debug, Clone, Default, Args)]
+pub struct GraphArgs {
+    /// The form of the graph
+    #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
+    pub format: GraphFormat,
+    /// Where to write it [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Tell why one component leads to another, instead
+    #[arg(long, num_args = 2, value_names = ["FROM", "TO"], conflicts_with_all = ["format", "output"])]
+    pub why: Vec<String>,
+    /// What is read.
+    #[command(flatten)]
+    pub input: InputArgs,
+}
+
+/// Forms of the graph.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    /// For Graphviz
+    #[default]
+    Dot,
+    /// For Markdown
+    Mermaid,
+    /// For programs; the form is stable
+    Json,
+    /// A picture
+    Svg,
+}
+
+impl GraphFormat {
+    /// The form that is asked for.
+    pub fn form(self) -> GraphForm {
+        match self {
+            Self::Dot => GraphForm::Dot,
+            Self::Mermaid => GraphForm::Mermaid,
+            Self::Json => GraphForm::Json,
+            Self::Svg => GraphForm::Svg,
+        }
+    }
+}
+
+/// What `inventory` takes.
+#[derive(Debug, Clone, Default, Args)]
+pub struct InventoryArgs {
+    /// The form of the list
+    #[arg(long, value_enum, default_value_t = InventoryFormat::Table)]
+    pub format: InventoryFormat,
+    /// What is read.
+    #[command(flatten)]
+    pub input: InputArgs,
+}
+
+/// Forms of the inventory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum InventoryFormat {
+    /// For people
+    #[default]
+    Table,
+    /// For spreadsheets
+    Csv,
+    /// For programs; the form is stable
+    Json,
+}
+
+impl InventoryFormat {
+    /// The form that is asked for.
+    pub fn form(self) -> InventoryForm {
+        match self {
+            Self::Table => InventoryForm::Table,
+            Self::Csv => InventoryForm::Csv,
+            Self::Json => InventoryForm::Json,
+        }
+    }
 }
 
 /// What `explain` takes.

@@ -54,6 +54,10 @@ pub struct Facts {
     pub config_maps: Vec<ConfigMapFact>,
     /// What components take from ConfigMaps.
     pub config_uses: Vec<ConfigUseFact>,
+    /// Kustomizations; joining turns them into names.
+    pub kustomizations: Vec<KustomizationFact>,
+    /// Dockerfiles.
+    pub dockerfiles: Vec<DockerfileFact>,
     /// Rust packages.
     pub packages: Vec<PackageFact>,
     /// Cargo workspaces.
@@ -106,6 +110,8 @@ impl Facts {
         self.gateway_names.append(&mut other.gateway_names);
         self.config_maps.append(&mut other.config_maps);
         self.config_uses.append(&mut other.config_uses);
+        self.kustomizations.append(&mut other.kustomizations);
+        self.dockerfiles.append(&mut other.dockerfiles);
         self.packages.append(&mut other.packages);
         self.workspaces.append(&mut other.workspaces);
         self.locks.append(&mut other.locks);
@@ -361,6 +367,34 @@ pub enum ConfigUse {
         /// The entry.
         key: String,
     },
+}
+
+/// A kustomization: what it deploys, and under which names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KustomizationFact {
+    /// Its folder, as shown.
+    pub folder: String,
+    /// `namePrefix`
+    pub prefix: String,
+    /// `nameSuffix`
+    pub suffix: String,
+    /// The files and folders that it lists, as shown.
+    pub resources: Vec<String>,
+}
+
+/// A Dockerfile: what becomes of it in its last stage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DockerfileFact {
+    /// Its folder, as shown.
+    pub folder: String,
+    /// What its own name says besides: `orders.Dockerfile` → `orders`.
+    pub name: Option<String>,
+    /// The environment that it sets.
+    pub env: Vec<EnvFact>,
+    /// The programs that it builds or runs.
+    pub programs: Vec<String>,
+    /// The whole of it.
+    pub span: Span,
 }
 
 /// A Rust package.

@@ -91,6 +91,19 @@ fn a_redelivery_does_not_repeat_what_a_producer_does() {
 }
 
 #[test]
+fn a_message_leads_from_who_sends_it_to_who_takes_it_and_nobody_waits() {
+    let folder = Folder::with("deploy/queues.yaml", QUEUES);
+    program(&folder, "worker", "let batch = sqs.receive_message().queue_url(&queue).send().await?;");
+    program(&folder, "shop", "sqs.send_message().queue_url(&queue).message_body(\"1\").send().await?;");
+    let graph = folder.retrylint(&["graph", "--format", "json"]).json();
+    let name = |ix: &Value| graph["components"][usize::try_from(ix.as_u64().unwrap()).unwrap()]["name"].clone();
+    let hops = graph["hops"].as_array().unwrap().iter().filter(|h| !h["through"].is_null());
+    let hops: Vec<_> = hops.map(|h| (name(&h["from"]), name(&h["to"]), h["through"].clone())).collect();
+    assert_eq!(hops, [("shop".into(), "worker".into(), "SQS queue parcels".into())]);
+    assert_eq!(paths(&folder.check().json()), ["15 deploy/queues.yaml:11 worker/src/main.rs:13"]);
+}
+
+#[test]
 fn a_function_behind_a_queue_is_its_consumer() {
     let functions = r"
   Book:

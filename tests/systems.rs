@@ -82,7 +82,7 @@ fixtures! {
     gateway_api envoy_gateway kgateway contour emissary gloo consul kuma osm app_mesh cilium dapr helm kustomize
     traefik nginx haproxy nginx_ingress apisix krakend caddy
     kong_ingress haproxy_ingress ribbon azure_api_management google_url_map cloudfront gravitee oathkeeper yarp ocelot
-    tyk
+    tyk dockerfile
 }
 
 #[test]

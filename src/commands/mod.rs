@@ -2,7 +2,9 @@
 
 mod check;
 mod explain;
+mod graph;
 mod input;
+mod inventory;
 mod report;
 mod rules;
 mod systems;
@@ -37,6 +39,8 @@ pub fn main() -> ExitCode {
     let done = match cli.command.unwrap_or_else(|| Command::Check(CheckArgs::of_working_directory())) {
         Command::Check(args) => check::run(&args, terminal),
         Command::Report(args) => report::run(&args, terminal),
+        Command::Graph(args) => graph::run(&args, terminal),
+        Command::Inventory(args) => inventory::run(&args, terminal),
         Command::Explain(args) => explain::run(&args, terminal),
         Command::Rules(args) => rules::run(&args, terminal),
         Command::Systems(args) => systems::run(&args, terminal),

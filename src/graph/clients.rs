@@ -7,7 +7,7 @@ use super::draft::Draft;
 use super::hops::Ends;
 use super::hosts::Part;
 use super::owners::Owners;
-use crate::model::{ComponentIx, ComponentKind, LayerIx, LayerKind, Scope};
+use crate::model::{ComponentIx, ComponentKind, Layer, LayerIx, LayerKind, Reason, Scope};
 
 /// Puts the settings of all clients on their hops.
 pub(super) fn add_layers(draft: &mut Draft<'_>, owners: &Owners) {
@@ -39,8 +39,13 @@ pub(super) fn add_layers(draft: &mut Draft<'_>, owners: &Owners) {
     for ((owner, target), by_id) in groups {
         let groups: Vec<Vec<LayerIx>> = by_id.into_values().collect();
         if !draft.has_hop(owner, target) {
-            let place = groups.iter().flatten().next().and_then(|ix| draft.layer(*ix)).map(|l| l.opens);
-            let hop = draft.new_hop(owner, target, place);
+            let first = groups.iter().flatten().next().and_then(|ix| draft.layer(*ix));
+            let place = first.map(|l| l.opens);
+            let names = |p: &Part| p.name.clone();
+            let of = |ix| draft.hosts.part(ix).map(names).unwrap_or_default();
+            let says = |l: &Layer| Reason::new(l.opens, format!("{} of {} is for {}", l.name, of(owner), of(target)));
+            let reasons: Vec<Reason> = first.map(says).into_iter().collect();
+            let hop = draft.hop_because((owner, target), place, reasons);
             draft.add_hop(hop);
         }
         draft.put_on(&groups, Ends::Between(owner, target), |_, _| true);
@@ -66,8 +71,10 @@ fn repeat_all(draft: &mut Draft<'_>, ix: LayerIx, owners: &[ComponentIx]) {
     for owner in owners {
         if !draft.hops.any(Ends::From(*owner)) {
             let Some((name, opens)) = draft.layer(ix).map(|l| (l.name.clone(), l.opens)) else { continue };
-            let to = draft.unknown_target(&name, opens, "nothing shows what its component calls".to_owned());
-            let hop = draft.new_hop(*owner, to, Some(opens));
+            let reason = "nothing shows what its component calls";
+            let why = Reason::new(opens, format!("{name} repeats something, and {reason}"));
+            let to = draft.unknown_target(&name, opens, reason.to_owned());
+            let hop = draft.hop_because((*owner, to), Some(opens), [why]);
             draft.add_hop(hop);
         }
         draft.put_on(&[vec![ix]], Ends::From(*owner), |_, _| true);

@@ -7,7 +7,7 @@ use super::hosts::Part;
 use super::names::host_of;
 use super::owners::Owners;
 use crate::facts::PackageFact;
-use crate::model::{ComponentIx, Hop, HostRef, Layer, LayerIx, LayerUse, ModeSet, Post, Scope};
+use crate::model::{ComponentIx, Hop, HostRef, Layer, LayerIx, LayerUse, ModeSet, Post, Reason, Scope};
 use crate::rust::reading::{CodeCall, CodeReading, Target, UrlPart};
 use crate::source::Span;
 
@@ -28,14 +28,16 @@ pub(super) fn add_calls(
     draft.taking.extend(reading.calls.iter().filter(|call| call.takes_messages).map(|call| call.span));
     for call in reading.calls.iter().filter(|call| !is_of_a_library(call, same_place(call), packages)) {
         for from in callers(draft, owners, call) {
-            for (to, grpc) in targets(draft, from, call) {
-                let hop = draft.new_hop(from, to, Some(call.span));
+            for ((to, grpc), reasons) in targets(draft, from, call) {
+                let runs = owners.why(call.package, from).cloned();
+                let hop = draft.hop_because((from, to), Some(call.span), runs.into_iter().chain(reasons));
                 let layers = call.layers.iter().filter_map(|l| used(draft, first, l.layer, l.modes)).collect();
                 draft.add_hop(Hop {
                     layers,
                     on_request: !call.root.is_main,
                     answers: call.answers.clone(),
                     grpc: call.grpc || grpc,
+                    per_item: call.per_item,
                     posts: post(call).into_iter().collect(),
                     ..hop
                 });
@@ -80,8 +82,8 @@ fn of_file(draft: &mut Draft<'_>, owners: &Owners, span: Span) -> Vec<ComponentI
     owners.of_file(&path, &mut draft.hosts)
 }
 
-/// Whom a call reaches, and whether by gRPC.
-fn targets(draft: &mut Draft<'_>, from: ComponentIx, call: &CodeCall) -> BTreeSet<(ComponentIx, bool)> {
+/// Whom a call reaches, whether by gRPC, and why.
+fn targets(draft: &mut Draft<'_>, from: ComponentIx, call: &CodeCall) -> BTreeMap<(ComponentIx, bool), Vec<Reason>> {
     let of = format!("a call in `{}`", call.root.name);
     let (urls, why) = match &call.target {
         Target::Url { parts, span } => urls(draft, from, parts, *span),
@@ -89,23 +91,48 @@ fn targets(draft: &mut Draft<'_>, from: ComponentIx, call: &CodeCall) -> BTreeSe
     };
     let namespace = draft.hosts.part(from).and_then(|p| p.namespace.clone());
     let hosts: Vec<String> = urls.iter().filter_map(|url| host_of(url)).collect();
-    let mut targets = BTreeSet::new();
+    let mut targets: BTreeMap<(ComponentIx, bool), Vec<Reason>> = BTreeMap::new();
     for name in &hosts {
-        let found = draft.hosts.resolve(&HostRef {
-            name: name.clone(),
-            port: None,
-            namespace: namespace.clone(),
-            span: call.span,
-        });
-        targets.extend(found.components.into_iter().map(|to| (to, found.grpc)));
+        let host = HostRef { name: name.clone(), port: None, namespace: namespace.clone(), span: call.span };
+        let found = draft.hosts.resolve(&host);
+        for to in found.components {
+            let mut reasons = vec![Reason::new(call.span, format!("`{}` calls `{name}`", call.root.name))];
+            reasons.extend(set_in_environment(draft, from, call, name));
+            reasons.push(draft.hosts.why(&host, to));
+            targets.entry((to, found.grpc)).or_default().extend(reasons);
+        }
     }
     let all_known = !hosts.is_empty() && hosts.len() == urls.len();
     // Where nothing repeats the call, an unknown host changes no product that could be told.
     if !all_known && !call.layers.is_empty() {
         let (span, why) = why.unwrap_or_else(|| (call.span, "only the run knows the host".to_owned()));
-        targets.insert((draft.unknown_target(&of, span, why), false));
+        let reason = Reason::new(span, format!("`{}` calls a host that is not known: {why}", call.root.name));
+        targets.insert((draft.unknown_target(&of, span, why), false), vec![reason]);
     }
     targets
+}
+
+/// Where the environment of a component holds the host that a call reaches.
+fn set_in_environment(draft: &Draft<'_>, from: ComponentIx, call: &CodeCall, host: &str) -> Vec<Reason> {
+    let Target::Url { parts, .. } = &call.target else { return Vec::new() };
+    let own = draft.hosts.part(from);
+    let named = |part: &UrlPart| match part {
+        UrlPart::Env { name, .. } => Some(name.clone()),
+        UrlPart::Text(_) | UrlPart::Unknown => None,
+    };
+    let variables: Vec<String> = parts.iter().filter_map(named).collect();
+    let values = |part: &Part| -> Vec<Reason> {
+        let of = |variable: &String| -> Vec<Reason> {
+            let values = part.values(variable).filter(|e| expanded(&e.value, part).to_lowercase().contains(host));
+            values.map(|e| Reason::new(e.span, format!("`{variable}` is set to `{}`", e.value))).collect()
+        };
+        variables.iter().flat_map(of).collect()
+    };
+    let reasons = own.map(values).unwrap_or_default();
+    if !reasons.is_empty() || variables.is_empty() || own.is_some_and(|p| p.declared) {
+        return reasons;
+    }
+    draft.hosts.iter().map(|(_, part)| values(part)).find(|r| !r.is_empty()).unwrap_or_default()
 }
 
 /// The URLs that the parts make with the environment of a component; where a variable is set nowhere, the reason.
@@ -147,7 +174,7 @@ fn values(draft: &Draft<'_>, from: ComponentIx, name: &str) -> Vec<String> {
 }
 
 /// Variables in a value: `$(NAME)` is another one of the same component; `${NAME:-default}` its default.
-fn expanded(value: &str, part: &Part) -> String {
+pub(super) fn expanded(value: &str, part: &Part) -> String {
     let mut out = String::new();
     let mut rest = value;
     while let Some((before, after)) = rest.split_once('$') {
@@ -185,9 +212,10 @@ fn add_layers_without_calls(draft: &mut Draft<'_>, owners: &Owners) {
         let Some(layer) = draft.layer(ix).filter(repeats) else { continue };
         let (name, opens, place) = (layer.name.clone(), layer.opens, layer.place);
         let reason = "nothing shows what it calls".to_owned();
+        let why = Reason::new(opens, format!("{name} repeats something, and {reason}"));
         let to = draft.unknown_target(&name, opens, reason);
         for from in of_file(draft, owners, place) {
-            let hop = draft.new_hop(from, to, Some(opens));
+            let hop = draft.hop_because((from, to), Some(opens), [why.clone()]);
             let layers = draft.uses(&[ix]);
             draft.add_hop(Hop { layers, ..hop });
         }

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::hops::{Ends, Hops};
 use super::hosts::{Hosts, Part};
 use super::products::Product;
-use crate::model::{ComponentIx, ComponentKind, Hop, Layer, LayerIx, LayerKind, LayerUse, ModeSet, Scope, Unresolved};
+use crate::model::{
+    ComponentIx, ComponentKind, Hop, Layer, LayerIx, LayerKind, LayerUse, ModeSet, Reason, Scope, Unresolved,
+};
 use crate::source::{Sources, Span};
 
 /// So many combinations of alternatives are told apart on one hop; beyond, each takes its worst.
@@ -37,9 +39,14 @@ impl Draft<'_> {
         self.layers.get(ix.0 as usize)
     }
 
-    /// A hop without layers that a request can cause.
-    pub(super) fn new_hop(&self, from: ComponentIx, to: ComponentIx, place: Option<Span>) -> Hop {
-        Hop::new(from, to, place)
+    /// A hop without layers that a request can cause, with what it rests on.
+    pub(super) fn hop_because(
+        &self,
+        (from, to): (ComponentIx, ComponentIx),
+        place: Option<Span>,
+        reasons: impl IntoIterator<Item = Reason>,
+    ) -> Hop {
+        Hop { reasons: reasons.into_iter().collect(), ..Hop::new(from, to, place) }
     }
 
     /// Adds a hop, once.

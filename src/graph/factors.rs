@@ -72,8 +72,7 @@ pub fn factors(model: &Model) -> Factors {
 fn list(model: &Model, limits: &Limits) -> Factors {
     let Model { components, hops, layers, .. } = model;
     let classes = Classes::new(hops);
-    let table = |hop| HopTable::counting(hop, components, layers, &classes, may_multiply);
-    let tables: Vec<HopTable> = hops.iter().map(table).collect();
+    let tables = HopTable::all(hops, components, layers, &classes, may_multiply);
     let order = Order::new(components.len(), hops, |hop| tables.get(hop).is_some_and(|t| t.starts));
     let behind = Behind::all(&order, &tables, classes.len());
     let work = Cell::new(0);

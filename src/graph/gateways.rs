@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::hosts::{Hosts, Part};
 use super::names::{image_name, lies_in};
 use crate::facts::RouteFact;
-use crate::model::{ComponentIx, ComponentKind, GatewayName, HostRef, LayerIx, Scope};
+use crate::model::{ComponentIx, ComponentKind, GatewayName, Hop, HostRef, LayerIx, Reason, Scope};
 use crate::source::{FileId, Sources};
 
 /// The gateways by what their settings call them.
@@ -14,6 +14,8 @@ use crate::source::{FileId, Sources};
 pub(super) struct Gateways {
     named: BTreeMap<String, ComponentIx>,
     of_files: BTreeMap<(&'static str, FileId), ComponentIx>,
+    /// Why a component is the gateway of a file.
+    reasons: BTreeMap<ComponentIx, Reason>,
 }
 
 impl Gateways {
@@ -69,8 +71,15 @@ impl Gateways {
             .collect();
         for &(system, file) in &keys {
             let path = sources.get(file).map_or("", |f| &f.path);
-            let known = mounting(path, system, hosts).or_else(|| running(system, hosts));
-            let ix = known.unwrap_or_else(|| {
+            let mounting = mounting(path, system, hosts).map(|ix| (ix, format!("mounts {path}")));
+            let running = || Some((running(system, hosts)?, format!("is the only one whose image runs {system}")));
+            let known = mounting.or_else(running);
+            if let Some((ix, why)) = &known
+                && let Some(part) = hosts.part(*ix)
+            {
+                self.reasons.insert(*ix, Reason::new(part.place, format!("{} {why}", part.name)));
+            }
+            let ix = known.map(|(ix, _)| ix).unwrap_or_else(|| {
                 let alone = keys.iter().filter(|(other, _)| *other == system).count() == 1;
                 let name = if alone { system.to_owned() } else { format!("{system} ({path})") };
                 hosts.add(Part::new(&name, ComponentKind::Gateway, None))
@@ -118,7 +127,7 @@ pub(super) fn add_layers(draft: &mut Draft<'_>, gateways: &Gateways) {
         };
         for gateway in from.gateways.iter().filter_map(|g| gateways.of(g)) {
             for host in &to {
-                add_hop(draft, gateway, host, Some(ix), false);
+                add_hop(draft, gateways, gateway, host, Some(ix), false);
             }
             if to.is_empty() {
                 add_hop_to_unknown(draft, gateway, ix);
@@ -132,7 +141,7 @@ pub(super) fn add_routes(draft: &mut Draft<'_>, gateways: &Gateways, routes: &[R
     for route in routes {
         let Some(gateway) = gateways.of(&route.from) else { continue };
         for host in &route.to {
-            add_hop(draft, gateway, host, None, route.grpc);
+            add_hop(draft, gateways, gateway, host, None, route.grpc);
         }
     }
 }
@@ -141,25 +150,32 @@ pub(super) fn add_routes(draft: &mut Draft<'_>, gateways: &Gateways, routes: &[R
 fn add_hop_to_unknown(draft: &mut Draft<'_>, gateway: ComponentIx, ix: LayerIx) {
     let Some((name, opens)) = draft.layer(ix).map(|l| (format!("the host behind {}", l.name), l.opens)) else { return };
     let to = draft.hosts.add(Part::new(&name, ComponentKind::Host, Some(opens)));
-    let hop = draft.new_hop(gateway, to, Some(opens));
+    let why = Reason::new(opens, "only the request tells where this route leads");
+    let hop = draft.hop_because((gateway, to), Some(opens), [why]);
     let layers = draft.uses(&[ix]);
-    draft.add_hop(crate::model::Hop { layers, ..hop });
+    draft.add_hop(Hop { layers, ..hop });
 }
 
-fn add_hop(draft: &mut Draft<'_>, gateway: ComponentIx, host: &HostRef, layer: Option<LayerIx>, grpc: bool) {
+fn add_hop(
+    draft: &mut Draft<'_>,
+    gateways: &Gateways,
+    gateway: ComponentIx,
+    host: &HostRef,
+    layer: Option<LayerIx>,
+    grpc: bool,
+) {
     let found = draft.hosts.resolve(host);
     for to in found.components {
-        match layer {
-            Some(layer) => {
-                let hop = draft.new_hop(gateway, to, Some(host.span));
-                let hop = crate::model::Hop { layers: draft.uses(&[layer]), grpc: found.grpc, ..hop };
-                draft.add_hop(hop);
-            }
-            None if draft.has_hop(gateway, to) => draft.mark_grpc(gateway, to, grpc),
-            None => {
-                let hop = draft.new_hop(gateway, to, Some(host.span));
-                draft.add_hop(crate::model::Hop { grpc: grpc || found.grpc, ..hop });
-            }
+        if layer.is_none() && draft.has_hop(gateway, to) {
+            draft.mark_grpc(gateway, to, grpc);
+            continue;
         }
+        let leads = Reason::new(host.span, format!("a route leads to `{}`", host.name));
+        let because = gateways.reasons.get(&gateway).cloned();
+        let reasons = because.into_iter().chain([leads, draft.hosts.why(host, to)]);
+        let hop = draft.hop_because((gateway, to), Some(host.span), reasons);
+        let layers = layer.map(|layer| draft.uses(&[layer])).unwrap_or_default();
+        let grpc = found.grpc || (layer.is_none() && grpc);
+        draft.add_hop(Hop { layers, grpc, ..hop });
     }
 }

@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{ComponentIx, Hop};
 
+/// So many reasons of one hop are kept: a client that is called in a hundred places needs no hundred of them.
+const MAX_REASONS: usize = 12;
+
 /// Hops by caller and callee.
 #[derive(Debug, Default)]
 pub(super) struct Hops {
@@ -25,11 +28,17 @@ pub(super) enum Ends {
 impl Hops {
     /// Adds a hop, once.
     pub(super) fn add(&mut self, hop: Hop) {
-        let key = |h: &Hop| (h.on_request, h.grpc);
+        let key = |h: &Hop| (h.on_request, h.grpc, h.through.clone());
         let same = |h: &Hop| key(h) == key(&hop) && h.layers == hop.layers && h.answers == hop.answers;
         let there = self.by_ends.entry((hop.from, hop.to)).or_default();
         match there.iter().position(same).and_then(|at| there.get_mut(at)) {
-            Some(known) => known.posts.extend(hop.posts),
+            Some(known) => {
+                known.posts.extend(hop.posts);
+                known.per_item |= hop.per_item;
+                let new = hop.reasons.into_iter().filter(|r| !known.reasons.contains(r)).collect::<Vec<_>>();
+                let room = MAX_REASONS.saturating_sub(known.reasons.len());
+                known.reasons.extend(new.into_iter().take(room));
+            }
             None => {
                 self.callers.entry(hop.to).or_default().insert(hop.from);
                 there.push(hop);

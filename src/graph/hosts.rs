@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::names::{ServiceName, spelled};
-use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, ServiceFact};
-use crate::model::{Component, ComponentIx, ComponentKind, HostRef};
+use super::names::{ServiceName, image_name, last_folder, spelled};
+use crate::facts::{ComponentFact, ComponentFactKind, DockerfileFact, EnvFact, ServiceFact};
+use crate::model::{Component, ComponentIx, ComponentKind, HostRef, Reason};
 use crate::source::Span;
 
 /// How many names may stand for one another in a row.
@@ -38,6 +38,8 @@ pub(super) struct Part {
     pub(super) env: Vec<EnvFact>,
     /// Files that are mounted into it.
     pub(super) mounts: Vec<String>,
+    /// The programs that its Dockerfile builds or runs.
+    pub(super) programs: Vec<String>,
 }
 
 /// What a host name leads to.
@@ -104,6 +106,27 @@ impl Hosts {
         self.call(ix, fact.hosts.iter().map(|h| h.to_lowercase()));
         if let Some(part) = self.part_mut(ix) {
             part.add(fact);
+        }
+    }
+
+    /// Gives each component the programs of the Dockerfile that makes its image: the only one in the folder that it is
+    /// built from, else the only one that is named as its image, or whose folder is.
+    pub(super) fn give_programs(&mut self, dockerfiles: &[DockerfileFact]) {
+        let mut by_folder: BTreeMap<&str, Vec<&DockerfileFact>> = BTreeMap::new();
+        let mut by_name: BTreeMap<String, Vec<&DockerfileFact>> = BTreeMap::new();
+        for dockerfile in dockerfiles {
+            by_folder.entry(&dockerfile.folder).or_default().push(dockerfile);
+            let name = dockerfile.name.as_deref().unwrap_or(last_folder(&dockerfile.folder));
+            by_name.entry(spelled(name)).or_default().push(dockerfile);
+        }
+        for part in &mut self.parts {
+            let built = part.builds.iter().filter_map(|folder| by_folder.get(folder.as_str()));
+            let named = part.images.iter().filter_map(|image| by_name.get(&spelled(image_name(image))));
+            let only = built.chain(named).find_map(|all| match all.as_slice() {
+                [only] => Some(*only),
+                _ => None,
+            });
+            part.programs.extend(only.into_iter().flat_map(|dockerfile| dockerfile.programs.iter().cloned()));
         }
     }
 
@@ -206,10 +229,10 @@ impl Hosts {
         let services = self.service(host, namespace);
         let grpc = services.iter().any(|s| s.grpc);
         let mut components: Vec<ComponentIx> = services.iter().flat_map(|s| self.behind(s, asked)).collect();
-        if components.is_empty() {
-            let literally = |p: &Part| p.hosts.iter().any(|h| h == host);
-            components = self.nearest(self.called(host), namespace, literally);
-        }
+        // What is called so without a Service is another place where the same name leads: the alternative of another
+        // way to deploy.
+        let literally = |p: &Part| p.hosts.iter().any(|h| h == host);
+        components.extend(self.nearest(self.called(host), namespace, literally));
         if let (true, Some(name)) = (components.is_empty(), ServiceName::parse(host)) {
             let wanted = name.namespace.or(namespace);
             let fits = |p: &Part| name.sure || p.namespace.as_deref() == wanted;
@@ -218,6 +241,39 @@ impl Hosts {
         components.sort_unstable();
         components.dedup();
         Found { components, grpc }
+    }
+
+    /// The components of the repository behind a host: alternatives.
+    pub(super) fn known(&self, host: &HostRef) -> Found {
+        self.find(&host.name, host.namespace.as_deref(), &mut BTreeSet::new())
+    }
+
+    /// Why a host leads to a component.
+    pub(super) fn why(&self, host: &HostRef, to: ComponentIx) -> Reason {
+        let Some(part) = self.part(to) else { return Reason::new(None, "") };
+        let name = &part.name;
+        for service in self.service(&host.name, host.namespace.as_deref()) {
+            let text = match &service.external {
+                Some(target) => format!("the Service `{}` stands for `{target}`", service.name),
+                None if self.behind(service, &mut BTreeSet::new()).contains(&to) => {
+                    let labels: Vec<String> = service.selector.iter().map(|(k, v)| format!("{k}={v}")).collect();
+                    format!("the Service `{}` selects the pods of {name} by {}", service.name, labels.join(", "))
+                }
+                None => continue,
+            };
+            return Reason::new(service.span, text);
+        }
+        let text = match part.kind {
+            ComponentKind::Host => {
+                return Reason::new(
+                    None,
+                    format!("nothing in the repository is called `{}`: a host outside of it", host.name),
+                );
+            }
+            _ if part.name.eq_ignore_ascii_case(&host.name) => format!("{name} is declared here"),
+            _ => format!("`{}` is a name of {name}, which is declared here", host.name),
+        };
+        Reason::new(part.place, text)
     }
 
     fn called(&self, name: &str) -> &[ComponentIx] {
@@ -307,6 +363,7 @@ impl Part {
             builds: Vec::new(),
             env: Vec::new(),
             mounts: Vec::new(),
+            programs: Vec::new(),
         }
     }
 

@@ -7,7 +7,7 @@ use super::gateways::Gateways;
 use super::hops::Ends;
 use super::hosts::Part;
 use super::names::ServiceName;
-use crate::model::{Callers, ComponentIx, ComponentKind, GatewayName, HostRef, LayerIx, LayerUse, Scope};
+use crate::model::{Callers, ComponentIx, ComponentKind, GatewayName, HostRef, LayerIx, LayerUse, Reason, Scope};
 
 /// Puts the policies of all meshes on their hops.
 pub(super) fn add_layers(draft: &mut Draft<'_>, gateways: &Gateways) {
@@ -114,7 +114,9 @@ fn add_callers(draft: &mut Draft<'_>, policies: &[Policy]) {
                     callers.push(callers_of(draft, host));
                 }
                 for (to, from) in reached.iter().flat_map(|to| callers.iter().map(move |from| (*to, *from))) {
-                    let hop = draft.new_hop(from, to, Some(host.span));
+                    let text = format!("a policy holds for `{}`, which nothing in the repository calls", host.name);
+                    let reasons = [Reason::new(host.span, text), draft.hosts.why(host, to)];
+                    let hop = draft.hop_because((from, to), Some(host.span), reasons);
                     draft.add_hop(hop);
                 }
             }
@@ -146,7 +148,9 @@ fn add_defaults(draft: &mut Draft<'_>, gateways: &Gateways) {
             for to in draft.hosts.resolve(&host).components {
                 for &gateway in &named {
                     if !draft.has_hop(gateway, to) {
-                        let hop = draft.new_hop(gateway, to, Some(host.span));
+                        let leads = Reason::new(host.span, format!("a route leads to `{}`", host.name));
+                        let reasons = [leads, draft.hosts.why(&host, to)];
+                        let hop = draft.hop_because((gateway, to), Some(host.span), reasons);
                         draft.add_hop(hop);
                     }
                 }

@@ -1,8 +1,8 @@
 //! Facts → model: who is who, which call graph that makes, and what retries multiply to on it.
 //!
-//! [`hosts`] and [`owners`] say who is who; [`code`], [`gateways`], [`clients`] and [`mesh`] make the hops and put the
-//! layers on them; [`modes`], [`products`], [`cycles`], [`bounds`], [`chains`], [`search`], [`ways`], [`paths`], [`factors`] and
-//! [`times`] work on the finished graph and know nothing of where it came from.
+//! [`hosts`] and [`owners`] say who is who; [`code`], [`gateways`], [`environment`], [`clients`] and [`mesh`] make the hops
+//! and put the layers on them; [`modes`], [`products`], [`cycles`], [`bounds`], [`chains`], [`search`], [`ways`], [`paths`],
+//! [`factors`] and [`times`] work on the finished graph and know nothing of where it came from.
 
 mod bounds;
 mod chains;
@@ -10,6 +10,7 @@ mod clients;
 mod code;
 mod cycles;
 mod draft;
+mod environment;
 mod factors;
 mod gateways;
 mod hops;
@@ -29,7 +30,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
 use crate::facts::Facts;
-use crate::model::{ComponentIx, ComponentKind, HostRef, LayerIx, Model, Unresolved};
+use crate::model::{ComponentIx, ComponentKind, HostRef, LayerIx, Model, Reason, Unresolved};
 use crate::rust::reading::CodeReading;
 use crate::rust::stores as rust_stores;
 use crate::source::{Sources, Span};
@@ -54,6 +55,7 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
         unresolved,
         taking: BTreeSet::new(),
     };
+    draft.hosts.give_programs(&facts.dockerfiles);
     let first_of_code = draft.layers.len() as u32;
     draft.layers.extend(reading.layers.iter().cloned());
     draft.unresolved.extend(reading.unresolved.iter().cloned());
@@ -65,6 +67,7 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
     add_configured_calls(&mut draft, config);
     gateways::add_layers(&mut draft, &gateways);
     gateways::add_routes(&mut draft, &gateways, &routes);
+    environment::add_hops(&mut draft);
     clients::add_layers(&mut draft, &owners);
     mesh::add_layers(&mut draft, &gateways);
     let code = queues::Code { owners: &owners, packages: &packages, modules: &modules };
@@ -109,9 +112,12 @@ fn add_configured_calls(draft: &mut Draft<'_>, config: &Config) {
         let span = service.span.unwrap_or(Span::start_of(crate::config::CONFIG_FILE_ID));
         for name in service.calls.iter().filter_map(|c| names::host_of(c)) {
             let namespace = draft.hosts.part(from).and_then(|p| p.namespace.clone());
-            for to in draft.hosts.resolve(&HostRef { name, port: None, namespace, span }).components {
+            let host = HostRef { name, port: None, namespace, span };
+            for to in draft.hosts.resolve(&host).components {
                 if !draft.has_hop(from, to) {
-                    let hop = draft.new_hop(from, to, service.span);
+                    let says = format!("retrylint.toml says that {} calls `{}`", service.name, host.name);
+                    let reasons = [Reason::new(service.span, says), draft.hosts.why(&host, to)];
+                    let hop = draft.hop_because((from, to), service.span, reasons);
                     draft.add_hop(hop);
                 }
             }

@@ -6,7 +6,7 @@ use super::hosts::{Hosts, Part};
 use super::names::{image_name, last_folder, lies_in, spelled};
 use crate::config::{Config, Globs};
 use crate::facts::PackageFact;
-use crate::model::{ComponentIx, ComponentKind};
+use crate::model::{ComponentIx, ComponentKind, Reason};
 use crate::rust::reading::{CodeReading, Target, UrlPart};
 
 /// The owners of packages and folders.
@@ -14,6 +14,8 @@ use crate::rust::reading::{CodeReading, Target, UrlPart};
 pub(super) struct Owners {
     /// The components of each package; several run the same code.
     packages: Vec<Vec<ComponentIx>>,
+    /// Why each of them is.
+    reasons: BTreeMap<(usize, ComponentIx), Reason>,
     folders: Vec<String>,
     configured: Vec<(Globs, ComponentIx)>,
 }
@@ -30,6 +32,7 @@ impl Owners {
             .collect();
         let mut owners = Self {
             packages: vec![Vec::new(); packages.len()],
+            reasons: BTreeMap::new(),
             folders: packages.iter().map(|p| p.folder.clone()).collect(),
             configured,
         };
@@ -45,21 +48,25 @@ impl Owners {
 
     fn link(&mut self, packages: &[PackageFact], reading: &CodeReading, hosts: &Hosts) {
         let mut linked: BTreeSet<ComponentIx> = BTreeSet::new();
-        for (package, owned) in packages.iter().zip(&mut self.packages) {
+        for (at, (package, owned)) in packages.iter().zip(&mut self.packages).enumerate() {
             let manifest = beside(&package.folder, "Cargo.toml");
             owned.extend(self.configured.iter().filter(|(globs, _)| globs.matches(&manifest)).map(|(_, ix)| *ix));
             linked.extend(owned.iter().copied());
+            for ix in owned.iter() {
+                self.reasons.insert((at, *ix), because(package, *ix, hosts, "retrylint.toml says so"));
+            }
         }
         let runs = |p: &Part| matches!(p.kind, ComponentKind::Service | ComponentKind::Job) && p.declared;
         let candidates: Vec<(ComponentIx, &Part)> = hosts.iter().filter(|(_, p)| runs(p)).collect();
-        for tier in TIERS {
+        for (tier, why) in TIERS {
             for &(ix, part) in &candidates {
                 if !linked.contains(&ix)
                     && let [only] = tier(part, packages).as_slice()
-                    && let Some(owned) = self.packages.get_mut(*only)
+                    && let (Some(owned), Some(package)) = (self.packages.get_mut(*only), packages.get(*only))
                 {
                     linked.insert(ix);
                     owned.push(ix);
+                    self.reasons.insert((*only, ix), because(package, ix, hosts, why));
                 }
             }
         }
@@ -68,7 +75,14 @@ impl Owners {
             && may_be_own(part, reading)
         {
             owned.push(*ix);
+            let why = "there is one package, and nothing else that could run it";
+            self.reasons.extend(packages.first().map(|package| ((0, *ix), because(package, *ix, hosts, why))));
         }
+    }
+
+    /// Why a component runs a package; `None` where both bear one name because nothing else is known to run it.
+    pub(super) fn why(&self, package: Option<usize>, ix: ComponentIx) -> Option<&Reason> {
+        self.reasons.get(&(package?, ix))
     }
 
     /// The components of a package.
@@ -122,23 +136,48 @@ impl Owners {
 /// Which packages a component may run, the surest signs first. Only one that stands alone counts.
 type Tier = fn(&Part, &[PackageFact]) -> Vec<usize>;
 
-const TIERS: [Tier; 5] = [
-    |part, packages| which(packages, |package| part.builds.contains(&package.folder)),
-    |part, packages| {
-        let inside = part.builds.iter().map(|build| which(packages, |package| lies_in(&package.folder, build)));
-        inside.filter(|all| all.len() == 1).flatten().collect()
-    },
-    |part, packages| which(packages, |package| part.images.iter().any(|image| is_called(package, image_name(image)))),
-    |part, packages| which(packages, |package| is_called(package, &part.name)),
-    |part, packages| {
-        let names = part.images.iter().map(|image| image_name(image)).chain([part.name.as_str()]);
-        let names: BTreeSet<String> = names.map(spelled).collect();
-        which(packages, |package| {
-            let folder = spelled(last_folder(&package.folder));
-            names.contains(&folder) || package.binaries.iter().any(|b| names.contains(&spelled(b)))
-        })
-    },
+const TIERS: [(Tier, &str); 6] = [
+    (|part, packages| which(packages, |package| part.builds.contains(&package.folder)), "it is built from that folder"),
+    (
+        |part, packages| {
+            let inside = part.builds.iter().map(|build| which(packages, |package| lies_in(&package.folder, build)));
+            inside.filter(|all| all.len() == 1).flatten().collect()
+        },
+        "it is the only package in the folder that is built",
+    ),
+    (
+        |part, packages| {
+            which(packages, |package| {
+                let runs = |name: &String| is_called(package, name) || package.binaries.iter().any(|b| b == name);
+                part.programs.iter().any(runs)
+            })
+        },
+        "its Dockerfile builds or runs it",
+    ),
+    (
+        |part, packages| {
+            which(packages, |package| part.images.iter().any(|image| is_called(package, image_name(image))))
+        },
+        "its image is called so",
+    ),
+    (|part, packages| which(packages, |package| is_called(package, &part.name)), "both have one name"),
+    (
+        |part, packages| {
+            let names = part.images.iter().map(|image| image_name(image)).chain([part.name.as_str()]);
+            let names: BTreeSet<String> = names.map(spelled).collect();
+            which(packages, |package| {
+                let folder = spelled(last_folder(&package.folder));
+                names.contains(&folder) || package.binaries.iter().any(|b| names.contains(&spelled(b)))
+            })
+        },
+        "its folder or a binary of it is called so",
+    ),
 ];
+
+fn because(package: &PackageFact, ix: ComponentIx, hosts: &Hosts, why: &str) -> Reason {
+    let name = hosts.part(ix).map_or("", |p| p.name.as_str());
+    Reason::new(package.span, format!("{name} runs the package `{}`: {why}", package.name))
+}
 
 fn which(packages: &[PackageFact], test: impl Fn(&PackageFact) -> bool) -> Vec<usize> {
     packages.iter().enumerate().filter(|(_, package)| test(package)).map(|(at, _)| at).collect()

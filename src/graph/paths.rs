@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::cycles::Order;
 use super::modes::Classes;
-use super::products::HopTable;
+use super::products::{HopTable, multiplies};
 use super::search::{Best, search};
 use super::times;
 use super::ways::Ways;
@@ -28,7 +28,7 @@ pub(super) struct Paths {
 /// Lists the paths.
 pub(super) fn list(components: &[Component], hops: &[Hop], layers: &[Layer], limit: u64) -> Paths {
     let classes = Classes::new(hops);
-    let tables: Vec<HopTable> = hops.iter().map(|h| HopTable::new(h, components, layers, &classes)).collect();
+    let tables = HopTable::all(hops, components, layers, &classes, multiplies);
     let order = Order::new(components.len(), hops, |hop| tables.get(hop).is_some_and(|t| t.starts));
     let mut ways = Ways::new(&order, &tables);
     let mut listed = Vec::new();

@@ -1,7 +1,11 @@
 //! The algebra of failure modes on one hop: which layers multiply, and what whoever sits outside then sees.
 
+use std::collections::BTreeMap;
+
 use super::modes::{self, ClassIx, Classes};
-use crate::model::{Answer, Attempts, Component, ComponentKind, Hop, Layer, LayerIx, MAX_PRODUCT, Mode, ModeSet};
+use crate::model::{
+    Answer, Attempts, Component, ComponentKind, Hop, Layer, LayerIx, LayerUse, MAX_PRODUCT, Mode, ModeSet,
+};
 
 /// A product of attempts. The order is that of how bad it is: unbounded factors first, then the number; of equal
 /// numbers the one with more factors that are not known.
@@ -64,30 +68,81 @@ pub(super) struct HopTable {
     pub(super) starts: bool,
 }
 
-impl HopTable {
-    /// Works out a hop.
-    pub(super) fn new(hop: &Hop, components: &[Component], layers: &[Layer], classes: &Classes) -> Self {
-        Self::counting(hop, components, layers, classes, multiplies)
-    }
+/// What decides on what happens on a hop: hops that are alike in it differ in their layers' names and counts only.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Shape {
+    gateway: bool,
+    grpc: bool,
+    layers: Vec<(ModeSet, [bool; 4])>,
+    answers: Vec<(ModeSet, Answer)>,
+}
 
-    /// Works out a hop, on which only those layers repeat that `counts` picks.
-    pub(super) fn counting(
-        hop: &Hop,
+impl Shape {
+    fn new(hop: &Hop, components: &[Component], layers: &[Layer], counts: fn(&Layer) -> bool) -> Self {
+        let of = |used: &LayerUse| {
+            let layer = layers.get(used.layer.0 as usize)?;
+            let has_timeout = layer.per_try.is_some() || layer.overall.is_some();
+            Some((used.modes, [counts(layer), layer.copies, layer.kind.is_proxy(), has_timeout]))
+        };
+        Self {
+            gateway: components.get(hop.from.0 as usize).is_some_and(|c| c.kind == ComponentKind::Gateway),
+            grpc: hop.grpc,
+            layers: hop.layers.iter().filter_map(of).collect(),
+            answers: hop.answers.clone(),
+        }
+    }
+}
+
+/// By class of modes: which of a hop's layers repeat it, counted from the outside, and what its caller then sees.
+type Pattern = Vec<Option<(Vec<usize>, Vec<ClassIx>)>>;
+
+fn pattern(
+    hop: &Hop,
+    components: &[Component],
+    layers: &[Layer],
+    classes: &Classes,
+    counts: fn(&Layer) -> bool,
+) -> Pattern {
+    let outcome = |mode| {
+        let (repeating, outside) = failure_counting(hop, components, layers, mode, counts)?;
+        let at = |(at, used): (usize, &LayerUse)| repeating.contains(&used.layer).then_some(at);
+        let repeating: Vec<usize> = hop.layers.iter().enumerate().filter_map(at).collect();
+        // "Any 5xx" is the same list for every hop: no need to look every status up.
+        let outside =
+            if outside == modes::any_server_error() { classes.server().to_vec() } else { classes.of_set(&outside) };
+        Some((repeating, outside))
+    };
+    classes.iter().map(|(_, mode)| outcome(mode)).collect()
+}
+
+impl HopTable {
+    /// Works out all hops, on which those layers repeat that `counts` picks. What happens on hops that are alike is
+    /// worked out once: large systems have many hops of few kinds.
+    pub(super) fn all(
+        hops: &[Hop],
         components: &[Component],
         layers: &[Layer],
         classes: &Classes,
         counts: fn(&Layer) -> bool,
-    ) -> Self {
-        let outcome = |mode| {
-            let (repeating, outside) = failure_counting(hop, components, layers, mode, counts)?;
+    ) -> Vec<Self> {
+        let mut known: BTreeMap<Shape, Pattern> = BTreeMap::new();
+        let table = |hop: &Hop| {
+            let shape = Shape::new(hop, components, layers, counts);
+            let pattern = known.entry(shape).or_insert_with(|| pattern(hop, components, layers, classes, counts));
+            Self::new(hop, layers, pattern, counts)
+        };
+        hops.iter().map(table).collect()
+    }
+
+    fn new(hop: &Hop, layers: &[Layer], pattern: &Pattern, counts: fn(&Layer) -> bool) -> Self {
+        let outcome = |(repeating, outside): &(Vec<usize>, Vec<ClassIx>)| {
+            let repeating: Vec<LayerIx> =
+                repeating.iter().filter_map(|at| hop.layers.get(*at)).map(|used| used.layer).collect();
             let product = repeating.iter().filter_map(|l| layers.get(l.0 as usize)).map(Product::of);
             let product = product.fold(Product::ONE, Product::times);
-            // "Any 5xx" is the same list for every hop: no need to look every status up.
-            let outside =
-                if outside == modes::any_server_error() { classes.server().to_vec() } else { classes.of_set(&outside) };
-            Some(Outcome { layers: repeating, product, outside })
+            Outcome { layers: repeating, product, outside: outside.clone() }
         };
-        let outcomes: Vec<Option<Outcome>> = classes.iter().map(|(_, mode)| outcome(mode)).collect();
+        let outcomes: Vec<Option<Outcome>> = pattern.iter().map(|o| o.as_ref().map(outcome)).collect();
         let layered = hop.layers.iter().filter_map(|l| layers.get(l.layer.0 as usize)).any(counts);
         let starts = !hop.on_request || outcomes.iter().flatten().all(|o| o.outside.is_empty());
         Self { outcomes, layered, starts }
@@ -116,16 +171,7 @@ pub(super) fn may_multiply(layer: &Layer) -> bool {
 
 /// The layers that repeat a hop when its callee fails in `mode`, outermost first, and in which ways its caller can
 /// then fail in its turn; `None` where the mode cannot occur on this hop.
-pub(super) fn one_failure(
-    hop: &Hop,
-    components: &[Component],
-    layers: &[Layer],
-    mode: Mode,
-) -> Option<(Vec<LayerIx>, ModeSet)> {
-    failure_counting(hop, components, layers, mode, multiplies)
-}
-
-fn failure_counting(
+pub(super) fn failure_counting(
     hop: &Hop,
     components: &[Component],
     layers: &[Layer],

@@ -1,6 +1,7 @@
 //! Queues: whose dead letters come where, which alarm watches what, and who takes the messages.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use regex::Regex;
 
@@ -11,8 +12,8 @@ use super::names::lies_in;
 use super::owners::Owners;
 use crate::facts::{ConsumerFact, PackageFact};
 use crate::model::{
-    Alarm, AlarmIx, Attempts, ComponentIx, ComponentKind, ComponentName, DeadLetter, Hop, LayerIx, Queue, QueueIx,
-    QueueName, QueueRef, Scope, Watch, Which,
+    Alarm, AlarmIx, Answer, Attempts, ComponentIx, ComponentKind, ComponentName, DeadLetter, Hop, LayerIx, ModeSet,
+    Queue, QueueIx, QueueName, QueueRef, Reason, Scope, Watch, Which,
 };
 use crate::rust::{ir, walk};
 
@@ -131,6 +132,46 @@ pub(super) fn add_layers(
         let groups: Vec<Vec<LayerIx>> = groups.into_values().collect();
         repeat(draft, consumer, &groups, limit);
     }
+    add_messages(draft, &names, queues, consumers_told, &receiving);
+}
+
+/// Hops from who sends a message to who takes it. They come last: nobody waits for them, so no layer is on them, and no
+/// failure comes back over them.
+fn add_messages(
+    draft: &mut Draft<'_>,
+    names: &Names,
+    queues: &[Queue],
+    consumers_told: &[ConsumerFact],
+    receiving: &BTreeSet<ComponentIx>,
+) {
+    for queue in queues {
+        let references = || queue.names.iter().map(|name| QueueName { service: queue.service, queue: name.clone() });
+        let mut consumers: BTreeSet<ComponentIx> = BTreeSet::new();
+        for reference in references() {
+            let told = consumers_told.iter().filter(|c| same(names, &c.queue, &reference));
+            consumers.extend(told.flat_map(|c| named(draft, &c.component)));
+            consumers.extend(reading(draft, &reference, names, queues, receiving));
+        }
+        if consumers.is_empty() {
+            continue;
+        }
+        let called = called(queues.iter().filter(|q| q.id == queue.id).flat_map(|q| &q.names));
+        let sends = |(ix, part): (ComponentIx, &Part)| {
+            let is_told = part.env.iter().find(|e| names_one(&e.value, &called))?;
+            let told = Reason::new(is_told.span, format!("`{}` is set to `{}`", is_told.name, is_told.value));
+            (part.declared && !consumers.contains(&ix) && !receiving.contains(&ix)).then_some((ix, told))
+        };
+        let senders: Vec<(ComponentIx, Reason)> = draft.hosts.iter().filter_map(sends).collect();
+        for (from, told) in senders {
+            for &to in &consumers {
+                let takes = draft.hosts.part(to).map(|p| format!("{} takes the messages of {}", p.name, queue.name));
+                let reasons = [told.clone(), Reason::new(queue.place, takes.unwrap_or_default())];
+                let hop = draft.hop_because((from, to), Some(queue.place), reasons);
+                let answers = vec![(ModeSet::all(), Answer::Success)];
+                draft.add_hop(Hop { through: Some(Arc::from(queue.name.as_str())), answers, ..hop });
+            }
+        }
+    }
 }
 
 /// The components of a name, where it holds.
@@ -166,8 +207,10 @@ fn repeat(draft: &mut Draft<'_>, consumer: ComponentIx, groups: &[Vec<LayerIx>],
         };
         let Some(worst) = groups.iter().flatten().find(too_often) else { return };
         let Some((name, opens)) = draft.layer(*worst).map(|l| (l.name.clone(), l.opens)) else { return };
-        let to = draft.unknown_target(&name, opens, "nothing shows what its consumer calls".to_owned());
-        let hop = draft.new_hop(consumer, to, Some(opens));
+        let reason = "nothing shows what its consumer calls";
+        let why = Reason::new(opens, format!("{name} repeats something, and {reason}"));
+        let to = draft.unknown_target(&name, opens, reason.to_owned());
+        let hop = draft.hop_because((consumer, to), Some(opens), [why]);
         draft.add_hop(Hop { on_request: false, ..hop });
     }
     let of_requests: Vec<Hop> = draft.hops.with(Ends::From(consumer)).filter(|h| h.on_request).cloned().collect();
@@ -225,17 +268,22 @@ fn reading(
     receiving: &BTreeSet<ComponentIx>,
 ) -> Vec<ComponentIx> {
     let known = names.find(queue.service, &queue.queue).iter().filter_map(|ix| queues.get(ix.0 as usize));
-    let called: BTreeSet<&str> = known
-        .flat_map(|q| &q.names)
-        .chain([&queue.queue])
+    let called = called(known.flat_map(|q| &q.names).chain([&queue.queue]));
+    let reads = |p: &Part| p.kind != ComponentKind::Host && p.env.iter().any(|e| names_one(&e.value, &called));
+    draft.hosts.iter().filter(|(ix, p)| receiving.contains(ix) && reads(p)).map(|(ix, _)| ix).collect()
+}
+
+/// The plain names among references.
+fn called<'q>(names: impl Iterator<Item = &'q QueueRef>) -> BTreeSet<&'q str> {
+    names
         .filter_map(|name| match name {
             QueueRef::Name(name) => Some(name.as_str()),
             QueueRef::Object { .. } => None,
         })
-        .collect();
-    let is = |value: &str| {
-        called.contains(value) || value.rsplit(['/', ':']).next().is_some_and(|last| called.contains(last))
-    };
-    let reads = |p: &Part| p.kind != ComponentKind::Host && p.env.iter().any(|e| is(&e.value));
-    draft.hosts.iter().filter(|(ix, p)| receiving.contains(ix) && reads(p)).map(|(ix, _)| ix).collect()
+        .collect()
+}
+
+/// Whether a value is one of these names, or a URL or ARN that ends with one.
+fn names_one(value: &str, names: &BTreeSet<&str>) -> bool {
+    names.contains(value) || value.rsplit(['/', ':']).next().is_some_and(|last| names.contains(last))
 }

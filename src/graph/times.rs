@@ -34,7 +34,7 @@ struct Behind {
 /// The limits that end before what they hold can, each once, with the longest that it holds.
 pub(super) fn overruns(model: &Model) -> Vec<Overrun> {
     let hops = &model.hops;
-    let order = Order::new(model.components.len(), hops, |hop| hops.get(hop).is_some_and(|h| !h.on_request));
+    let order = Order::new(model.components.len(), hops, |hop| hops.get(hop).is_some_and(apart));
     let mut behind = vec![Behind::default(); order.leaving.len()];
     let mut found: BTreeMap<(Option<LayerIx>, LimitKind, Option<usize>), Overrun> = BTreeMap::new();
     let called = called_again(model, &order);
@@ -63,6 +63,11 @@ pub(super) fn overruns(model: &Model) -> Vec<Overrun> {
         }
     }
     found.into_values().collect()
+}
+
+/// Whether nobody in front of a hop waits for it: no request causes it, or it leads through a queue.
+fn apart(hop: &Hop) -> bool {
+    !hop.on_request || hop.through.is_some()
 }
 
 /// Whether something in front of a node tries again what ends there.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Finding, Rule, RuleMeta, Severity, phrase};
-use crate::model::{Layer, LimitKind, Model, Overrun, Setting};
+use crate::model::{Attempts, Layer, LimitKind, Model, Overrun, Setting};
 use crate::source::Span;
 
 static META: RuleMeta = RuleMeta {
@@ -68,11 +68,11 @@ fn compared(model: &Model, overrun: &Overrun, limit: Duration, first: &Layer, ow
     let (limit, time) = (phrase::duration(limit), phrase::duration(overrun.time.known));
     let time = if overrun.time.complete { format!("up to {time}") } else { format!("{time} in waits alone, and more") };
     if own {
-        return format!(
-            "{} ends after {limit}, and its {} with their waits take {time}",
-            first.name,
-            phrase::attempts(first)
-        );
+        let all = match first.attempts.value() {
+            Some(Attempts::Within { .. }) => "all the tries that it is told to make".to_owned(),
+            _ => format!("its {} with their waits", phrase::attempts(first)),
+        };
+        return format!("{} ends after {limit}, and {all} take {time}", first.name);
     }
     let hop = model.hop(overrun.hop);
     let ends = match overrun.layer.map(|ix| model.layer(ix)) {

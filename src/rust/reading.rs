@@ -37,6 +37,8 @@ pub struct CodeCall {
     pub grpc: bool,
     /// Whether it takes messages from a queue, or says that they are done: a redelivery does not repeat it.
     pub takes_messages: bool,
+    /// Whether it is made for each of several things: a loop makes it again after it has succeeded.
+    pub per_item: bool,
 }
 
 /// Where a chain of functions starts.

@@ -2,6 +2,7 @@
 
 pub mod caddyfile;
 mod directive;
+pub mod dockerfile;
 #[cfg(test)]
 mod dump;
 pub mod haproxy;
@@ -32,6 +33,7 @@ pub fn parse(syntax: Syntax, file: &SourceFile) -> Parsed {
         Syntax::Caddyfile => caddyfile::parse(file),
         Syntax::Xml => xml::parse(file),
         Syntax::Hcl => hcl::parse(file),
+        Syntax::Dockerfile => dockerfile::parse(file),
         Syntax::Rust | Syntax::Sql => Parsed::default(),
     }
 }
@@ -59,6 +61,8 @@ pub enum Syntax {
     Xml,
     /// HCL, as HashiCorp's programs read it.
     Hcl,
+    /// Dockerfiles; instructions with words.
+    Dockerfile,
     /// Rust sources.
     Rust,
     /// SQL scripts.
@@ -105,10 +109,11 @@ fn of_name(folder: &str, name: &str) -> Option<Syntax> {
     // A container puts the values in at its start.
     let name = name.strip_suffix(".template").unwrap_or(name);
     let folder = folder.rsplit('/').next().unwrap_or(folder);
-    // Neither `Dockerfile` nor `default.old`.
+    // Neither `Makefile` nor `default.old`.
     let is_bare = !name.contains(|c: char| c == '.' || c.is_ascii_uppercase());
     Some(match folder {
         _ if name == "Cargo.lock" => Syntax::Toml,
+        _ if is_dockerfile(name) => Syntax::Dockerfile,
         _ if name == "Caddyfile" || name.starts_with("Caddyfile.") => Syntax::Caddyfile,
         _ if name.ends_with(".conf") => Syntax::Nginx,
         _ if name.ends_with(".cfg") => Syntax::HaProxy,
@@ -117,13 +122,20 @@ fn of_name(folder: &str, name: &str) -> Option<Syntax> {
     })
 }
 
+/// `Dockerfile`, `Dockerfile.orders`, `orders.Dockerfile`, and the same of other builders.
+fn is_dockerfile(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let plain = matches!(lower.as_str(), "dockerfile" | "containerfile");
+    plain || lower.ends_with(".dockerfile") || lower.starts_with("dockerfile.") && !lower.ends_with(".dockerignore")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn names() {
-        let all: [(&str, &[&str]); 4] = [
+        let all: [(&str, &[&str]); 5] = [
             (
                 "Nginx",
                 &[
@@ -136,7 +148,8 @@ mod tests {
             ),
             ("HaProxy", &["haproxy.cfg", "lb/haproxy.cfg.template"]),
             ("Caddyfile", &["Caddyfile", "a/Caddyfile.dev", "site.caddyfile"]),
-            ("None", &["Makefile", "a/default", "nginx/Dockerfile", "nginx/default.old", "x.template"]),
+            ("Dockerfile", &["Dockerfile", "nginx/Dockerfile", "Dockerfile.orders", "docker/orders.Dockerfile"]),
+            ("None", &["Makefile", "a/default", "nginx/default.old", "x.template", "Dockerfile.dockerignore"]),
         ];
         for (expected, paths) in all {
             for path in paths {

@@ -261,5 +261,6 @@ pub fn all() -> &'static [&'static dyn System] {
         &sql::Sql,
         &deploy::kubernetes::Kubernetes,
         &deploy::compose::Compose,
+        &deploy::dockerfile::Dockerfile,
     ]
 }

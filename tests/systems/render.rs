@@ -36,6 +36,13 @@ pub fn facts(sources: &Sources, facts: &Facts) -> String {
             writeln!(out, "  {}={} at {}", e.name, e.value, r.at(e.span)).unwrap();
         }
     }
+    for d in &facts.dockerfiles {
+        let name = d.name.as_ref().map(|n| format!(" of {n}")).unwrap_or_default();
+        writeln!(out, "dockerfile{name} in {:?}: programs {}", d.folder, d.programs.join(", ")).unwrap();
+        for e in &d.env {
+            writeln!(out, "  {}={} at {}", e.name, e.value, r.at(e.span)).unwrap();
+        }
+    }
     for s in &facts.services {
         let namespace = s.namespace.as_ref().map(|n| format!(" in {n}")).unwrap_or_default();
         let external = s.external.as_ref().map(|e| format!(" -> {e}")).unwrap_or_default();

@@ -96,7 +96,13 @@ struct Naive<'a> {
 impl Naive<'_> {
     /// The algebra of one hop has its own tests; here it is asked mode by mode, without classes.
     fn failure(&self, hop: usize, mode: Mode) -> Option<(Vec<LayerIx>, ModeSet)> {
-        products::one_failure(&self.b.hops[hop], &self.b.components, &self.b.draft.model.layers, mode)
+        products::failure_counting(
+            &self.b.hops[hop],
+            &self.b.components,
+            &self.b.draft.model.layers,
+            mode,
+            products::multiplies,
+        )
     }
 
     fn layered(&self, hop: usize) -> bool {

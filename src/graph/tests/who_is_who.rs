@@ -247,3 +247,106 @@ fn a_layer_around_something_unknown_still_repeats_it() {
     assert_eq!(r.hops(), ["orders -> the host behind orders/src/db.rs [orders/src/db.rs]"]);
     assert_eq!(r.link().layers[0].component.as_deref(), Some("orders"));
 }
+
+#[test]
+fn an_address_in_the_environment_is_a_hop() {
+    let mut r = Repository::new();
+    for name in ["web", "orders", "db"] {
+        r.component(name, Some("shop"));
+        r.service(name, Some("shop"), name);
+    }
+    r.env("web", "ORDERS_URL", "http://orders.shop.svc.cluster.local:8080");
+    r.env("web", "PUBLIC_URL", "http://db:80");
+    r.env("web", "WEB_HOST", "web");
+    r.env("web", "MAIL_HOST", "smtp.example.com");
+    r.env("orders", "DB_HOST", "db");
+    assert_eq!(r.hops(), ["orders -> db []", "web -> orders []"], "neither what may call it nor what nobody declares");
+}
+
+#[test]
+fn what_code_says_of_a_call_is_better_than_what_the_environment_does() {
+    let mut r = Repository::new();
+    r.component("orders", None);
+    r.component("stock", None);
+    r.env("orders", "STOCK_URL", "http://stock:80");
+    let package = r.package("orders", "orders");
+    r.call(package, vec![variable("STOCK_URL", None)], 1);
+    assert_eq!(r.hops(), ["orders -> stock [orders/src/layer0.rs]"]);
+}
+
+#[test]
+fn a_job_calls_of_itself() {
+    let mut r = Repository::new();
+    r.component("night", None).kind = crate::facts::ComponentFactKind::Job;
+    r.component("stock", None);
+    r.env("night", "STOCK_HOST", "stock");
+    let model = r.link();
+    assert_eq!(model.hops.iter().map(|h| h.on_request).collect::<Vec<_>>(), [false]);
+}
+
+#[test]
+fn a_dockerfile_tells_which_package_a_component_runs() {
+    let dockerfile = |r: &mut Repository, folder: &str, program: &str| {
+        let span = r.file(&format!("{folder}/Dockerfile"));
+        let programs = vec![program.to_owned()];
+        r.facts.dockerfiles.push(crate::facts::DockerfileFact {
+            folder: folder.to_owned(),
+            name: None,
+            env: Vec::new(),
+            programs,
+            span,
+        });
+    };
+    let mut r = Repository::new();
+    r.component("shop", None).build = Some("docker/shop".to_owned());
+    r.component("desk", None).images = vec!["registry.example/desk:1".to_owned()];
+    for (package, folder) in [("order-server", "crates/orders"), ("ledger", "crates/ledger")] {
+        let package = r.package(package, folder);
+        r.call(package, text("http://bank"), 0);
+    }
+    dockerfile(&mut r, "docker/shop", "order-server");
+    dockerfile(&mut r, "docker/desk", "ledger");
+    assert_eq!(r.hops(), ["desk -> bank []", "shop -> bank []"]);
+}
+
+#[test]
+fn every_hop_knows_why_it_is_there() {
+    let mut r = Repository::new();
+    r.component("orders", Some("shop")).images = vec!["shop/orders:1".to_owned()];
+    r.component("stock-v2", Some("shop"));
+    r.service("stock", Some("shop"), "stock-v2");
+    r.env("orders", "STOCK_URL", "http://stock:80");
+    let package = r.package("orders", "services/orders");
+    r.call(package, vec![variable("STOCK_URL", None)], 0);
+    r.layer("gateway.yaml", "kong", LayerKind::Gateway, gateway("edge", &["orders", "elsewhere"]));
+    let model = r.link();
+    let texts = |to: &str| {
+        let hop = model.hops.iter().find(|h| model.component(h.to).name == to).unwrap();
+        hop.reasons.iter().map(|r| r.text.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        texts("stock-v2"),
+        [
+            "orders runs the package `orders`: its image is called so",
+            "`load` calls `stock`",
+            "`STOCK_URL` is set to `http://stock:80`",
+            "the Service `stock` selects the pods of stock-v2 by app=stock-v2",
+        ]
+    );
+    assert_eq!(texts("orders"), ["a route leads to `orders`", "orders is declared here"]);
+    assert_eq!(
+        texts("elsewhere"),
+        ["a route leads to `elsewhere`", "nothing in the repository is called `elsewhere`: a host outside of it",]
+    );
+}
+
+#[test]
+fn a_name_of_compose_and_a_service_of_kubernetes_are_alternatives() {
+    let mut r = Repository::new();
+    r.component("payment-v2", None);
+    r.service("payment", None, "payment-v2");
+    r.component("payment", None).hosts = vec!["payment".to_owned()];
+    let package = r.package("web", "web");
+    r.call(package, text("http://payment"), 0);
+    assert_eq!(r.hops(), ["web -> payment []", "web -> payment-v2 []"]);
+}

@@ -102,6 +102,11 @@ fn of_key<'f, 'a>(fork: &'f Fork<'a>, key: (Span, u64)) -> Option<&'f Trace<'a>>
     fork.traces.iter().filter(|t| (t.repeater.span(), t.chain) == key).max_by_key(|t| (t.hits, usize::MAX - t.depth))
 }
 
+/// Whether a good answer leads to the next call of its kind, about something else: a loop over items.
+pub(crate) fn per_item(watched: &Watched<'_>) -> bool {
+    watched.succeeding.iter().flat_map(|f| &f.traces).any(|t| t.hits > 1 && t.changed)
+}
+
 /// Whether a good answer leads back to the same call as well: then it polls, serves or works through a queue.
 fn success_repeats(watched: &Watched<'_>, key: (Span, u64)) -> bool {
     let repeats = |fork: &Fork<'_>| of_key(fork, key).is_some_and(|t| t.hits > 1 && !t.changed);

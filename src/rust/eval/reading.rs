@@ -275,6 +275,7 @@ impl<'a> Reader<'a> {
             span: watched.goal.span,
             grpc: false,
             takes_messages: target.takes_messages,
+            per_item: layers::per_item(watched),
         };
         let uses = retries.iter().map(|r| (r.key, r.yes.union(r.unknown))).collect();
         self.out.calls.push((call, uses));

@@ -1,4 +1,5 @@
 //! Deployments: which components there are, by which names they are called, and what they are given.
 
 pub mod compose;
+pub mod dockerfile;
 pub mod kubernetes;

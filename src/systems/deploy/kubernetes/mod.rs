@@ -1,6 +1,7 @@
 //! Kubernetes: workloads, Services, Ingresses, ConfigMaps and the generators of kustomizations.
 
 mod config;
+mod kustomize;
 mod pods;
 
 use crate::facts::{ComponentFact, ComponentFactKind, Facts, RouteFact, ServiceFact};
@@ -16,7 +17,7 @@ static META: SystemMeta = SystemMeta {
     id: "kubernetes",
     name: "Kubernetes",
     reads: "workloads, Services, Ingress backends, ConfigMaps and kustomizations: names, hosts, images, environment, mounted files",
-    marks: &["apiVersion", "configMapGenerator"],
+    marks: &["apiVersion", "configMapGenerator", "namePrefix", "nameSuffix", "resources:"],
     defaults: &[],
 };
 
@@ -28,6 +29,7 @@ impl System for Kubernetes {
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         for (file, root) in unit.documents() {
             config::generators(file, root, facts);
+            kustomize::read(file, root, facts);
             for object in objects::of(root) {
                 read(file, &object, facts);
             }
@@ -36,6 +38,7 @@ impl System for Kubernetes {
 
     fn join(&self, facts: &mut Facts) {
         config::join(facts);
+        kustomize::join(facts);
     }
 }
 

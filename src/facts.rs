@@ -13,6 +13,7 @@ use crate::model::{
 };
 use crate::rust::ir;
 use crate::source::{FileId, Span, Unread};
+use crate::syntax::Entry;
 
 pub use attached::{AttachedPolicyFact, GatewayFact, ObjectRef, RetryBlock, RouteRuleFact};
 pub use schema::{ColumnFact, SchemaChange, SchemaFact, TableFact, UniqueFact};
@@ -68,6 +69,10 @@ pub struct Facts {
     pub modules: Vec<ir::Module>,
     /// Settings files that code may read at run time.
     pub settings: Vec<SettingsFact>,
+    /// Settings of applications that have profiles, and that the environment can override.
+    pub applications: Vec<ApplicationFact>,
+    /// ConfigMaps whose entries components mount as files.
+    pub mounted_maps: Vec<MountedMapFact>,
     /// Purges.
     pub purges: Vec<Purge>,
     /// Statements that make or change tables; joining turns them into `stores`.
@@ -117,6 +122,8 @@ impl Facts {
         self.locks.append(&mut other.locks);
         self.modules.append(&mut other.modules);
         self.settings.append(&mut other.settings);
+        self.applications.append(&mut other.applications);
+        self.mounted_maps.append(&mut other.mounted_maps);
         self.purges.append(&mut other.purges);
         self.schemas.append(&mut other.schemas);
         self.stores.append(&mut other.stores);
@@ -337,6 +344,17 @@ pub struct ConfigMapFact {
     pub values: Vec<EnvFact>,
     /// The files of the repository that hold its contents, as shown: the files it is generated from, or the manifest itself.
     pub files: Vec<String>,
+    /// The whole of it, where a manifest writes it out.
+    pub place: Option<Span>,
+}
+
+/// A ConfigMap whose entries a component mounts as files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MountedMapFact {
+    /// The ConfigMap, as a whole.
+    pub map: Span,
+    /// The component.
+    pub component: String,
 }
 
 /// What a component takes from a ConfigMap. [`crate::systems::join`] turns it into mounts and environment values.
@@ -454,4 +472,35 @@ pub struct SettingsFact {
     pub path: String,
     /// Key chain (`upstream.tax.max_retries`), text of the scalar, its place.
     pub values: Vec<(String, String, Span)>,
+}
+
+/// The settings of an application in files that Spring Boot, Micronaut or Quarkus read together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApplicationFact {
+    /// The path of its main file, as shown.
+    pub path: String,
+    /// Its name, where the settings tell it.
+    pub name: Option<String>,
+    /// The documents, later ones over earlier ones.
+    pub documents: Vec<ApplicationDocument>,
+    /// The first document.
+    pub span: Span,
+}
+
+/// One document of an application's settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApplicationDocument {
+    /// The profile under which it counts; `None` = always.
+    pub profile: Option<String>,
+    /// Its settings, in the order of the file.
+    pub settings: Vec<ApplicationSetting>,
+}
+
+/// One setting of an application.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApplicationSetting {
+    /// The parts of its key, each with its place.
+    pub path: Vec<(String, Span)>,
+    /// The end of the key, with the value.
+    pub entry: Entry,
 }

@@ -83,6 +83,10 @@ fixtures! {
     traefik nginx haproxy nginx_ingress apisix krakend caddy
     kong_ingress haproxy_ingress ribbon azure_api_management google_url_map cloudfront gravitee oathkeeper yarp ocelot
     tyk dockerfile
+    tyk
+    openfeign spring_cloud_loadbalancer spring_messaging microprofile_fault_tolerance
+    grpc otel_collector prometheus_remote_write vector fluent_bit promtail query_frontend telegraf beats dotnet_resilience
+    azure_sdk azure_functions aws_sdk_config terraform_aws airflow dbt cargo npm yarn pip gradle
 }
 
 #[test]

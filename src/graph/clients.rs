@@ -1,21 +1,22 @@
 //! Clients' settings: they sit on the hops of the component that reads them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::draft::Draft;
 use super::hops::Ends;
 use super::hosts::Part;
 use super::owners::Owners;
-use crate::model::{ComponentIx, ComponentKind, Layer, LayerIx, LayerKind, Reason, Scope};
+use crate::model::{ComponentIx, ComponentKind, HostRef, Layer, LayerIx, LayerKind, Reason, Scope};
 
 /// Puts the settings of all clients on their hops.
 pub(super) fn add_layers(draft: &mut Draft<'_>, owners: &Owners) {
     // Base settings and profiles that speak of one client are alternatives: they share its id.
     let mut groups: BTreeMap<(ComponentIx, ComponentIx), BTreeMap<Arc<str>, Vec<LayerIx>>> = BTreeMap::new();
+    let mut speak_grpc = BTreeSet::new();
     for ix in draft.layer_ixs() {
         let Some(layer) = draft.layer(ix).cloned() else { continue };
-        let Scope::Client { to } = &layer.scope else { continue };
+        let Scope::Client { to, grpc } = &layer.scope else { continue };
         let of = owners_of(draft, owners, ix);
         if to.is_none() && matches!(layer.kind, LayerKind::Queue | LayerKind::Job) {
             repeat_all(draft, ix, &of);
@@ -25,13 +26,15 @@ pub(super) fn add_layers(draft: &mut Draft<'_>, owners: &Owners) {
             let targets = match to {
                 Some(host) => {
                     let namespace = draft.hosts.part(owner).and_then(|p| p.namespace.clone());
-                    let host =
-                        crate::model::HostRef { namespace: host.namespace.clone().or(namespace), ..host.clone() };
-                    draft.hosts.resolve(&host).components
+                    let host = HostRef { namespace: host.namespace.clone().or(namespace), ..host.clone() };
+                    draft.hosts.behind_client(&host)
                 }
                 None => vec![draft.unknown_target(&layer.name, layer.opens, "its settings name no host".to_owned())],
             };
             for target in targets {
+                if *grpc {
+                    speak_grpc.insert((owner, target));
+                }
                 groups.entry((owner, target)).or_default().entry(layer.id.clone()).or_default().push(ix);
             }
         }
@@ -48,6 +51,9 @@ pub(super) fn add_layers(draft: &mut Draft<'_>, owners: &Owners) {
             let hop = draft.hop_because((owner, target), place, reasons);
             draft.add_hop(hop);
         }
+        if speak_grpc.contains(&(owner, target)) {
+            draft.mark_grpc(owner, target, true);
+        }
         draft.put_on(&groups, Ends::Between(owner, target), |_, _| true);
     }
 }
@@ -61,7 +67,7 @@ fn owners_of(draft: &mut Draft<'_>, owners: &Owners, ix: LayerIx) -> Vec<Compone
         }
         None => {
             let path = draft.sources.get(layer.place.file).map_or_else(String::new, |f| f.path.to_string());
-            owners.of_file(&path, &mut draft.hosts)
+            owners.of_place(layer.place, &path, &mut draft.hosts)
         }
     }
 }

@@ -204,6 +204,20 @@ impl Hosts {
         Found { components: vec![leaf], grpc: found.grpc }
     }
 
+    /// The components behind the host of a client's settings. Where that is the client's name, the service may be spelled
+    /// otherwise: `inventory-service` for `inventory` or `inventoryservice`.
+    pub(super) fn behind_client(&mut self, host: &HostRef) -> Vec<ComponentIx> {
+        let found = self.find(&host.name, host.namespace.as_deref(), &mut BTreeSet::new());
+        if found.components.is_empty() && host.port.is_none() && !host.name.contains('.') {
+            let alike = super::names::alike(&host.name);
+            let known: BTreeSet<ComponentIx> = alike.iter().filter_map(|name| self.named(name)).collect();
+            if let (Some(only), 1) = (known.first(), known.len()) {
+                return vec![*only];
+            }
+        }
+        self.resolve(host).components
+    }
+
     fn leaf(&mut self, host: &str, namespace: Option<&str>, span: Span) -> ComponentIx {
         let external = self.external(host, namespace, MAX_ALIASES);
         let written = external.as_deref().unwrap_or(host);

@@ -61,7 +61,7 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
     draft.unresolved.extend(reading.unresolved.iter().cloned());
 
     add_configured(&mut draft, config);
-    let owners = Owners::new(&packages, &reading, &mut draft.hosts, config);
+    let owners = Owners::new(&packages, &reading, &mut draft.hosts, config).with_maps(facts.mounted_maps);
     let gateways = Gateways::new(&mut draft, &routes);
     code::add_calls(&mut draft, &owners, &packages, &reading, first_of_code);
     add_configured_calls(&mut draft, config);

@@ -62,6 +62,21 @@ pub(super) fn spelled(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }
 
+/// Other names of the service that a client is called after: without dashes, with and without what says that it is a
+/// service or its client.
+pub(super) fn alike(name: &str) -> Vec<String> {
+    let name = spelled(name);
+    let endings = ["-service", "service", "-client", "client", "-svc", "-api"];
+    let short = endings.iter().find_map(|end| name.strip_suffix(end)).filter(|s| !s.is_empty()).unwrap_or(&name);
+    let joined = short.replace('-', "");
+    let mut all: Vec<String> = [short, &joined].map(str::to_owned).to_vec();
+    for stem in [short, &joined] {
+        all.extend(["-service", "service", "-svc", "-api"].map(|end| format!("{stem}{end}")));
+    }
+    all.retain(|other| *other != name);
+    all
+}
+
 /// `registry/shop/orders:1.2@sha256:...` → `orders`.
 pub(super) fn image_name(image: &str) -> &str {
     let image = image.split('@').next().unwrap_or_default();
@@ -115,6 +130,19 @@ mod tests {
         assert_eq!(parts("db-0.db.shop.svc.cluster.local"), Some(("db", Some("shop"), true)));
         assert_eq!(parts("api.example.com"), None);
         assert_eq!(parts("10.0.0.7"), None);
+    }
+
+    #[test]
+    fn services_that_clients_are_called_after() {
+        for (client, service) in [
+            ("cart-service", "cartservice"),
+            ("inventory", "inventory-service"),
+            ("payments-client", "payments"),
+            ("price_service", "price"),
+        ] {
+            assert!(alike(client).iter().any(|s| s == service), "{client}");
+        }
+        assert!(!alike("stock").contains(&"stock".to_owned()));
     }
 
     #[test]

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::hosts::{Hosts, Part};
 use super::names::{image_name, last_folder, lies_in, spelled};
 use crate::config::{Config, Globs};
-use crate::facts::PackageFact;
+use crate::facts::{MountedMapFact, PackageFact};
 use crate::model::{ComponentIx, ComponentKind, Reason};
 use crate::rust::reading::{CodeReading, Target, UrlPart};
+use crate::source::Span;
 
 /// The owners of packages and folders.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(super) struct Owners {
     reasons: BTreeMap<(usize, ComponentIx), Reason>,
     folders: Vec<String>,
     configured: Vec<(Globs, ComponentIx)>,
+    /// ConfigMaps that are mounted.
+    maps: Vec<MountedMapFact>,
 }
 
 impl Owners {
@@ -35,6 +38,7 @@ impl Owners {
             reasons: BTreeMap::new(),
             folders: packages.iter().map(|p| p.folder.clone()).collect(),
             configured,
+            maps: Vec::new(),
         };
         owners.link(packages, reading, hosts);
         for (package, owned) in packages.iter().zip(&mut owners.packages) {
@@ -88,6 +92,25 @@ impl Owners {
     /// The components of a package.
     pub(super) fn of_package(&self, package: usize) -> &[ComponentIx] {
         self.packages.get(package).map_or(&[], Vec::as_slice)
+    }
+
+    /// With the ConfigMaps that components mount.
+    pub(super) fn with_maps(self, maps: Vec<MountedMapFact>) -> Self {
+        Self { maps, ..self }
+    }
+
+    /// The components that the settings at a place belong to: those that mount the ConfigMap around it, or have it as a
+    /// value of their environment; else those of its file.
+    pub(super) fn of_place(&self, place: Span, path: &str, hosts: &mut Hosts) -> Vec<ComponentIx> {
+        let around = self.maps.iter().filter(|m| m.map.contains(place));
+        let mut mounting: Vec<ComponentIx> = around.flat_map(|m| hosts.all_named(&m.component)).collect();
+        if mounting.is_empty() {
+            let has = |p: &Part| p.env.iter().any(|e| e.span.contains(place));
+            mounting = hosts.iter().filter(|(_, p)| has(p)).map(|(ix, _)| ix).collect();
+        }
+        mounting.sort_unstable();
+        mounting.dedup();
+        if mounting.is_empty() { self.of_file(path, hosts) } else { mounting }
     }
 
     /// The components that a settings or source file belongs to; one is made where nothing else is known.

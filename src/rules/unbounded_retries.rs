@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Finding, Rule, RuleMeta, Severity, phrase, with_count};
-use crate::model::{Layer, LayerKind, Model};
+use crate::model::{Layer, LayerKind, Model, Scope};
 
 static META: RuleMeta = RuleMeta {
     id: "unbounded-retries",
@@ -42,7 +42,10 @@ fn unbounded(layer: &Layer) -> Finding {
         &format!("Give up after a few tries or after a time, and {what}"),
         layer.advice.limit.as_ref().or(example.as_ref()),
     );
-    with_count(Finding::new(&META, layer.place, format!("no limit: {}", layer.reading), message).help(help), layer)
+    let finding = Finding::new(&META, layer.place, format!("no limit: {}", layer.reading), message).help(help);
+    // What no request waits for grows no load of its own, and may well be worth any number of tries.
+    let level = if matches!(layer.scope, Scope::Apart { .. }) { META.level.lower() } else { META.level };
+    with_count(finding.severity(level), layer)
 }
 
 /// "every 5 s for ever, 720 times an hour", for a schedule that comes to rest.

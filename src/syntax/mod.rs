@@ -11,6 +11,7 @@ pub mod json;
 pub mod nginx;
 pub mod properties;
 pub mod templates;
+pub mod sections;
 pub mod toml;
 pub mod tree;
 pub mod xml;
@@ -34,6 +35,9 @@ pub fn parse(syntax: Syntax, file: &SourceFile) -> Parsed {
         Syntax::Xml => xml::parse(file),
         Syntax::Hcl => hcl::parse(file),
         Syntax::Dockerfile => dockerfile::parse(file),
+        Syntax::Ini => sections::parse(file, sections::Form::Ini),
+        Syntax::Sections => sections::parse(file, sections::Form::Words),
+        Syntax::Variables => sections::parse(file, sections::Form::Variables),
         Syntax::Rust | Syntax::Sql => Parsed::default(),
     }
 }
@@ -63,6 +67,12 @@ pub enum Syntax {
     Hcl,
     /// Dockerfiles; instructions with words.
     Dockerfile,
+    /// Sections of `key = value`.
+    Ini,
+    /// Fluent Bit's classic form: sections of keys and words.
+    Sections,
+    /// Environment variables, one a line.
+    Variables,
     /// Rust sources.
     Rust,
     /// SQL scripts.
@@ -83,7 +93,7 @@ impl Syntax {
     /// The syntax of a path, by its name alone.
     pub fn of_path(path: &str) -> Option<Self> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        if let Some(syntax) = of_name(folder, name) {
+        if let Some(syntax) = of_program(path, name).or_else(|| of_name(folder, name)) {
             return Some(syntax);
         }
         let ending = name.rsplit_once('.').map(|(_, e)| e.to_ascii_lowercase())?;
@@ -102,6 +112,24 @@ impl Syntax {
             _ => return None,
         })
     }
+}
+
+/// The files of programs that are known by their whole name.
+fn of_program(path: &str, name: &str) -> Option<Syntax> {
+    let lower = name.to_ascii_lowercase();
+    let is_aws = |path: &str| path == "aws/config" || path.ends_with(".aws/config") || path.ends_with("/aws/config");
+    Some(match lower.as_str() {
+        ".npmrc" | "npmrc" | "pip.conf" | "pip.ini" | "airflow.cfg" => Syntax::Ini,
+        "telegraf.conf" => Syntax::Toml,
+        "config" if is_aws(path) => Syntax::Ini,
+        ".env" => Syntax::Variables,
+        name if name.starts_with(".env.") || name.ends_with(".env") => Syntax::Variables,
+        name if name.ends_with(".conf") && (name.contains("fluent-bit") || name.contains("fluentbit")) => {
+            Syntax::Sections
+        }
+        name if name.ends_with(".conf") && path.contains("telegraf.d/") => Syntax::Toml,
+        _ => return None,
+    })
 }
 
 /// Files that are known by more of their name than its ending, or by their folder.

@@ -74,6 +74,25 @@ pub fn iso(text: &str) -> Option<Duration> {
     (parts > 0).then(|| from_seconds(seconds)).flatten()
 }
 
+/// .NET's `TimeSpan`: `[d.]hh:mm[:ss[.fff]]`; a bare number is days.
+pub fn time_span(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let mut parts = text.split(':');
+    let first = parts.next()?;
+    let rest: Vec<&str> = parts.collect();
+    let number = |text: &str| text.parse::<f64>().ok().filter(|n| *n >= 0.0);
+    let whole = |text: &str| text.parse::<u32>().ok().map(f64::from);
+    match rest.as_slice() {
+        [] => from_seconds(whole(first)? * 86_400.0),
+        [minutes, seconds @ ..] if seconds.len() < 2 => {
+            let (days, hours) = first.split_once('.').unwrap_or(("0", first));
+            let seconds = seconds.first().map_or(Some(0.0), |s| number(s))?;
+            from_seconds(whole(days)? * 86_400.0 + whole(hours)? * 3600.0 + whole(minutes)? * 60.0 + seconds)
+        }
+        _ => None,
+    }
+}
+
 /// So many milliseconds; `None` where that is negative or too large.
 pub fn millis(number: f64) -> Option<Duration> {
     from_seconds(number / 1e3)
@@ -117,6 +136,22 @@ mod tests {
         }
         for text in ["", "5", "s", "1x", "-1s", "1.2.3s", "5 s", "99999999999999999999h", "é"] {
             assert_eq!(go(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn time_spans() {
+        for (text, ms) in [
+            ("00:00:00.500", 500),
+            ("00:00:20", 20_000),
+            ("1.02:00:00", 93_600_000),
+            ("00:05", 300_000),
+            ("5", 432_000_000),
+        ] {
+            assert_eq!(time_span(text), MS(ms), "{text}");
+        }
+        for text in ["", ":", "00:00:00:00", "a", "-1", "00:00:-1", "é:é"] {
+            assert_eq!(time_span(text), None, "{text}");
         }
     }
 

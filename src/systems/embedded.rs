@@ -57,19 +57,21 @@ fn syntax_of(key: &str) -> Option<Syntax> {
 /// with that of the scalar. `None` for what is no scalar, or cannot be read.
 pub(super) fn of_scalar(file: &SourceFile, node: &Node, syntax: Syntax) -> Option<Parsed> {
     // The line that begins a document begins none where it is indented.
-    let skip = |(start, text): (usize, &'_ str)| {
-        let indent = text.len() - text.trim_start().len();
-        let begins = syntax == Syntax::Yaml && text.trim_start().starts_with("---\n");
-        if begins { (start + indent + 3, indent + 3) } else { (start, 0) }
-    };
-    let text = text_of(file, node).and_then(|found| {
-        let (start, skipped) = skip(found);
-        Some((start, found.1.get(skipped..)?))
-    });
-    if let Some(parsed) = text.and_then(|(start, text)| in_place(file, start, text, syntax)) {
+    let text = text_of(file, node).map_or("", |(_, text)| text);
+    let indent = text.len() - text.trim_start().len();
+    let begins = syntax == Syntax::Yaml && text.trim_start().starts_with("---\n");
+    of_scalar_after(file, node, if begins { indent + 3 } else { 0 }, syntax)
+}
+
+/// As [`of_scalar`], for a text whose first `skip` bytes say what follows.
+pub(super) fn of_scalar_after(file: &SourceFile, node: &Node, skip: usize, syntax: Syntax) -> Option<Parsed> {
+    let place = text_of(file, node).and_then(|(start, text)| Some((start + skip, text.get(skip..)?)));
+    if let Some(parsed) = place.and_then(|(start, text)| in_place(file, start, text, syntax)) {
         return Some(parsed);
     }
-    let inner = SourceFile { id: file.id, path: file.path.clone(), text: node.scalar()?.text.clone() };
+    let text = &node.scalar()?.text;
+    let text = text.get(skip..).filter(|_| !text.starts_with("---")).unwrap_or(text);
+    let inner = SourceFile { id: file.id, path: file.path.clone(), text: text.into() };
     let mut parsed = syntax::parse(syntax, &inner);
     if !parsed.errors.is_empty() {
         return None;
@@ -77,6 +79,17 @@ pub(super) fn of_scalar(file: &SourceFile, node: &Node, syntax: Syntax) -> Optio
     parsed.documents = parsed.documents.iter().map(|d| Arc::new(placed_at(d, node.span))).collect();
     parsed.comments.clear();
     Some(parsed)
+}
+
+/// The settings that stand as text in the scalars below a node, where a text holds all of `marks`.
+pub(super) fn texts<'a>(
+    file: &'a SourceFile,
+    root: &'a Node,
+    marks: &'a [&'a str],
+    syntax: Syntax,
+) -> impl Iterator<Item = Parsed> + 'a {
+    let holds = move |node: &&Node| node.scalar().is_some_and(|s| marks.iter().all(|mark| s.text.contains(mark)));
+    root.walk().filter(holds).filter_map(move |node| of_scalar(file, node, syntax))
 }
 
 /// A copy of a tree whose parts all stand at one place.

@@ -56,6 +56,11 @@ pub(super) fn shown(text: &str) -> Cow<'_, str> {
 /// In characters.
 const MAX_SHOWN: usize = 80;
 
+/// The last part of a key that may be dotted: `max-attempts`.
+pub(super) fn last_part(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
+}
+
 /// `key: value` as it is read in a label: "`retries: 3`".
 pub(super) fn quote(entry: &Entry) -> String {
     format!("`{}: {}`", shown(&entry.key), shown(entry.value.as_str().unwrap_or_default()))

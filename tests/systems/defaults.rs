@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use retrylint::facts::Facts;
-use retrylint::model::{Attempts, DeadLetter, Jitter, Layer, Methods, ModeSet, Scope, Setting, Wait};
+use retrylint::model::{Attempts, DeadLetter, Jitter, Layer, Methods, Mode, ModeSet, Scope, Setting, Wait};
 use retrylint::systems::{self, Version, Versions};
 
 /// A row: the system, the figure as its list has it, a file, and what must be read from it.
@@ -506,6 +506,1061 @@ const ROWS: &[Row] = &[
         holds: |f| only(f).retry_after.value() == Some(&false) && only(f).advice.retry_after.is_none(),
     },
     Row {
+        system: "openfeign",
+        what: "retryer absent",
+        file: "application.yml",
+        text: "spring.cloud.openfeign.client.config.a: {read-timeout: 5}",
+        holds: |f| f.layers.is_empty(),
+    },
+    Row {
+        system: "openfeign",
+        what: "retryer: feign.Retryer.Default",
+        file: "application.yml",
+        text: FEIGN,
+        holds: |f| written_count(f, 5),
+    },
+    Row {
+        system: "openfeign",
+        what: "retryer: another class",
+        file: "application.yml",
+        text: "feign.client.config.a.retryer: org.example.Mine",
+        holds: |f| matches!(only(f).attempts, Setting::Unknown { .. }) && matches!(only(f).wait, Wait::Unknown { .. }),
+    },
+    Row {
+        system: "openfeign",
+        what: "waits",
+        file: "application.yml",
+        text: FEIGN,
+        holds: |f| waits(f, [150, 225, 337, 506, 759]) && only(f).wait.nominal(9) == Some(Duration::from_secs(1)),
+    },
+    Row {
+        system: "openfeign",
+        what: "jitter",
+        file: "application.yml",
+        text: FEIGN,
+        holds: |f| default_jitter(f, Jitter::None) && only(f).advice.jitter.is_none(),
+    },
+    Row {
+        system: "openfeign",
+        what: "what is retried",
+        file: "application.yml",
+        text: FEIGN,
+        holds: |f| only(f).retries.yes == ModeSet::transport() && only(f).retries.unknown.contains(Mode::Status(503)),
+    },
+    Row {
+        system: "openfeign",
+        what: "Retry-After",
+        file: "application.yml",
+        text: FEIGN,
+        holds: |f| only(f).retry_after.value() == Some(&true),
+    },
+    Row {
+        system: "spring-cloud-loadbalancer",
+        what: "max-retries-on-same-service-instance, -next-service-instance absent",
+        file: "application.yml",
+        text: BALANCER,
+        holds: |f| default_count(f, 2) && only(f).asked_for,
+    },
+    Row {
+        system: "spring-cloud-loadbalancer",
+        what: "both counts",
+        file: "application.yml",
+        text: "spring.cloud.loadbalancer.retry: {max-retries-on-same-service-instance: 2, max-retries-on-next-service-instance: 3}",
+        holds: |f| written_count(f, 12),
+    },
+    Row {
+        system: "spring-cloud-loadbalancer",
+        what: "backoff.enabled absent",
+        file: "application.yml",
+        text: BALANCER,
+        holds: |f| only(f).wait == Wait::None,
+    },
+    Row {
+        system: "spring-cloud-loadbalancer",
+        what: "backoff.min-backoff, max-backoff, jitter absent",
+        file: "application.yml",
+        text: "spring.cloud.loadbalancer.retry.backoff.enabled: true",
+        holds: |f| waits(f, [5, 10, 20, 40, 80]) && default_jitter(f, Jitter::Partial { low: 0.5, high: 1.5 }),
+    },
+    Row {
+        system: "spring-cloud-loadbalancer",
+        what: "retryable-status-codes absent",
+        file: "application.yml",
+        text: BALANCER,
+        holds: |f| only(f).retries.yes == ModeSet::transport(),
+    },
+    Row {
+        system: "spring-cloud-loadbalancer",
+        what: "retry-on-all-operations absent",
+        file: "application.yml",
+        text: BALANCER,
+        holds: |f| only(f).methods == Methods::Only(vec!["GET".to_string()]),
+    },
+    Row {
+        system: "spring-cloud-loadbalancer",
+        what: "Retry-After",
+        file: "application.yml",
+        text: BALANCER,
+        holds: |f| only(f).retry_after.value() == Some(&false),
+    },
+    Row {
+        system: "spring-cloud-loadbalancer",
+        what: "ribbon.MaxAutoRetries, MaxAutoRetriesNextServer absent",
+        file: "application.yml",
+        text: "a.ribbon.MaxAutoRetries: 0",
+        holds: |f| written_count(f, 2),
+    },
+    Row {
+        system: "spring-cloud-loadbalancer",
+        what: "spring.cloud.config.retry",
+        file: "application.yml",
+        text: "spring.cloud.config: {fail-fast: true, retry: {multiplier: 1.1}}",
+        holds: |f| {
+            default_count(f, 6)
+                && waits(f, [1000, 1100, 1210, 1331, 1464])
+                && only(f).wait.nominal(20) == Some(Duration::from_secs(2))
+        },
+    },
+    Row {
+        system: "spring-messaging",
+        what: "spring.rabbitmq…retry.enabled absent",
+        file: "application.yml",
+        text: "spring.rabbitmq.listener.simple.retry.max-attempts: 9",
+        holds: |f| f.layers.is_empty(),
+    },
+    Row {
+        system: "spring-messaging",
+        what: "max-attempts (Spring Boot 3)",
+        file: "application.yml",
+        text: "spring.rabbitmq.listener.simple.retry: {enabled: true, max-attempts: 4}",
+        holds: |f| written_count(f, 4),
+    },
+    Row {
+        system: "spring-messaging",
+        what: "max-retries (Spring Boot 4)",
+        file: "application.yml",
+        text: "spring.rabbitmq.listener.simple.retry: {enabled: true, max-retries: 4}",
+        holds: |f| written_count(f, 5),
+    },
+    Row {
+        system: "spring-messaging",
+        what: "both absent",
+        file: "application.yml",
+        text: LISTENER,
+        holds: |f| matches!(only(f).attempts, Setting::Unknown { .. }),
+    },
+    Row {
+        system: "spring-messaging",
+        what: "initial-interval, multiplier, max-interval absent",
+        file: "application.yml",
+        text: LISTENER,
+        holds: |f| waits(f, [1000; 5]),
+    },
+    Row {
+        system: "spring-messaging",
+        what: "jitter",
+        file: "application.yml",
+        text: LISTENER,
+        holds: |f| default_jitter(f, Jitter::None) && only(f).advice.jitter.is_none(),
+    },
+    Row {
+        system: "spring-messaging",
+        what: "spring.kafka.retry.topic.attempts absent",
+        file: "application.yml",
+        text: RETRY_TOPIC,
+        holds: |f| default_count(f, 3),
+    },
+    Row {
+        system: "spring-messaging",
+        what: "spring.kafka.retry.topic.backoff absent",
+        file: "application.yml",
+        text: RETRY_TOPIC,
+        holds: |f| waits(f, [1000; 5]) && default_jitter(f, Jitter::None),
+    },
+    Row {
+        system: "spring-messaging",
+        what: "spring.kafka.producer.retries absent",
+        file: "application.yml",
+        text: "spring.kafka.producer.properties: {delivery.timeout.ms: 3000}",
+        holds: |f| matches!(only(f).attempts, Setting::Written { value: Attempts::Within { about: 6, .. }, .. }),
+    },
+    Row {
+        system: "spring-messaging",
+        what: "retry.backoff.ms, retry.backoff.max.ms absent",
+        file: "application.yml",
+        text: "spring.kafka.producer.retries: 5",
+        holds: |f| waits(f, [100, 200, 400, 800, 1000]) && written_count(f, 6),
+    },
+    Row {
+        system: "microprofile-fault-tolerance",
+        what: "maxRetries absent",
+        file: "application.properties",
+        text: "a.B/Retry/delay=100",
+        holds: |f| matches!(only(f).attempts, Setting::Unknown { .. }),
+    },
+    Row {
+        system: "microprofile-fault-tolerance",
+        what: "maxRetries: -1",
+        file: "application.properties",
+        text: "a.B/Retry/maxRetries=-1\na.B/Retry/delay=1000",
+        holds: |f| matches!(only(f).attempts, Setting::Written { value: Attempts::Within { about: 181, .. }, .. }),
+    },
+    Row {
+        system: "microprofile-fault-tolerance",
+        what: "maxDuration absent",
+        file: "application.properties",
+        text: FAULT_TOLERANCE,
+        holds: |f| is_default(&only(f).overall, Duration::from_secs(180)),
+    },
+    Row {
+        system: "microprofile-fault-tolerance",
+        what: "maxDuration: 0",
+        file: "application.properties",
+        text: "a.B/Retry/maxRetries=-1\na.B/Retry/maxDuration=0",
+        holds: |f| only(f).is_unbounded() && only(f).overall.is_none(),
+    },
+    Row {
+        system: "microprofile-fault-tolerance",
+        what: "delay, jitter absent",
+        file: "application.properties",
+        text: FAULT_TOLERANCE,
+        holds: |f| waits(f, [100; 5]) && default_jitter(f, Jitter::Partial { low: 0.0, high: 2.0 }),
+    },
+    Row {
+        system: "microprofile-fault-tolerance",
+        what: "product and specification",
+        file: "application.properties",
+        text: "quarkus.fault-tolerance.\"a.B\".retry.max-retries=7\na.B/Retry/maxRetries=2",
+        holds: |f| written_count(f, 8),
+    },
+    Row {
+        system: "microprofile-fault-tolerance",
+        what: "Retry-After",
+        file: "application.properties",
+        text: FAULT_TOLERANCE,
+        holds: |f| only(f).retry_after.value() == Some(&false),
+    },
+    Row {
+        system: "grpc",
+        what: "no retryPolicy",
+        file: "a.json",
+        text: r#"{"methodConfig": [{"name": [{"service": "a"}], "timeout": "1s"}]}"#,
+        holds: |f| f.layers.is_empty(),
+    },
+    Row { system: "grpc", what: "maxAttempts above 5", file: "a.json", text: GRPC, holds: |f| written_count(f, 5) },
+    Row {
+        system: "grpc",
+        what: "a field of retryPolicy absent",
+        file: "a.json",
+        text: GRPC_SHORT,
+        holds: |f| matches!(only(f).attempts, Setting::Unknown { .. }),
+    },
+    Row {
+        system: "grpc",
+        what: "jitter",
+        file: "a.json",
+        text: GRPC,
+        holds: |f| default_jitter(f, Jitter::Partial { low: 0.8, high: 1.2 }),
+    },
+    Row {
+        system: "grpc",
+        what: "grpc-retry-pushback-ms",
+        file: "a.json",
+        text: GRPC,
+        holds: |f| only(f).retry_after.value() == Some(&true),
+    },
+    Row {
+        system: "grpc",
+        what: "hedgingDelay absent",
+        file: "a.json",
+        text: r#"{"methodConfig": [{"name": [{"service": "a"}], "hedgingPolicy": {"maxAttempts": 3}}]}"#,
+        holds: |f| only(f).copies && only(f).wait == Wait::None,
+    },
+    Row {
+        system: "grpc",
+        what: "retryThrottling absent",
+        file: "a.json",
+        text: GRPC,
+        holds: |f| only(f).budget.is_none(),
+    },
+    Row {
+        system: "otel-collector",
+        what: "retry_on_failure absent",
+        file: "a.yaml",
+        text: OTLP,
+        holds: |f| {
+            matches!(only(f).attempts, Setting::Default { value: Attempts::Within { about: 13, .. }, .. })
+                && only(f).is_implicit()
+        },
+    },
+    Row {
+        system: "otel-collector",
+        what: "max_elapsed_time: 0",
+        file: "a.yaml",
+        text: "{exporters: {otlp: {retry_on_failure: {max_elapsed_time: 0s}}}, service: {pipelines: {a: {exporters: [otlp]}}}}",
+        holds: |f| only(f).is_unbounded(),
+    },
+    Row {
+        system: "otel-collector",
+        what: "initial_interval, multiplier, max_interval absent",
+        file: "a.yaml",
+        text: OTLP,
+        holds: |f| {
+            waits(f, [5000, 7500, 11250, 16875, 25312]) && only(f).wait.nominal(9) == Some(Duration::from_secs(30))
+        },
+    },
+    Row {
+        system: "otel-collector",
+        what: "randomization_factor absent",
+        file: "a.yaml",
+        text: OTLP,
+        holds: |f| default_jitter(f, Jitter::Partial { low: 0.5, high: 1.5 }),
+    },
+    Row {
+        system: "otel-collector",
+        what: "timeout absent",
+        file: "a.yaml",
+        text: OTLP,
+        holds: |f| is_default(&only(f).per_try, Duration::from_secs(5)),
+    },
+    Row {
+        system: "otel-collector",
+        what: "what otlphttp retries",
+        file: "a.yaml",
+        text: "{exporters: {otlphttp: {}}, service: {pipelines: {a: {exporters: [otlphttp]}}}}",
+        holds: |f| {
+            only(f).retries.yes.names() == ["refused", "timeout", "429", "502-504"]
+                && only(f).retry_after.value() == Some(&true)
+                && is_default(&only(f).per_try, Duration::from_secs(30))
+        },
+    },
+    Row {
+        system: "otel-collector",
+        what: "what otlp retries",
+        file: "a.yaml",
+        text: OTLP,
+        holds: |f| {
+            only(f).retries.yes.names()
+                == ["refused", "timeout", "grpc:1", "grpc:4", "grpc:10", "grpc:11", "grpc:14", "grpc:15"]
+        },
+    },
+    Row {
+        system: "prometheus-remote-write",
+        what: "remote_write",
+        file: "a.yaml",
+        text: REMOTE_WRITE,
+        holds: |f| only(f).is_unbounded() && only(f).is_implicit() && matches!(only(f).scope, Scope::Apart { .. }),
+    },
+    Row {
+        system: "prometheus-remote-write",
+        what: "min_backoff, max_backoff absent",
+        file: "a.yaml",
+        text: REMOTE_WRITE,
+        holds: |f| waits(f, [30, 60, 120, 240, 480]) && only(f).wait.nominal(20) == Some(Duration::from_secs(5)),
+    },
+    Row {
+        system: "prometheus-remote-write",
+        what: "jitter",
+        file: "a.yaml",
+        text: REMOTE_WRITE,
+        holds: |f| default_jitter(f, Jitter::None) && only(f).advice.jitter.is_none(),
+    },
+    Row {
+        system: "prometheus-remote-write",
+        what: "retry_on_http_429 absent",
+        file: "a.yaml",
+        text: REMOTE_WRITE,
+        holds: |f| !only(f).retries.yes.contains(Mode::Status(429)),
+    },
+    Row {
+        system: "prometheus-remote-write",
+        what: "what is retried",
+        file: "a.yaml",
+        text: REMOTE_WRITE,
+        holds: |f| {
+            only(f).retries.yes.names() == ["refused", "timeout", "5xx"] && only(f).retry_after.value() == Some(&true)
+        },
+    },
+    Row {
+        system: "prometheus-remote-write",
+        what: "sample_age_limit absent",
+        file: "a.yaml",
+        text: REMOTE_WRITE,
+        holds: |f| only(f).overall.is_none(),
+    },
+    Row {
+        system: "prometheus-remote-write",
+        what: "remote_timeout absent",
+        file: "a.yaml",
+        text: REMOTE_WRITE,
+        holds: |f| is_default(&only(f).per_try, Duration::from_secs(30)),
+    },
+    Row {
+        system: "vector",
+        what: "retry_attempts absent",
+        file: "a.yaml",
+        text: VECTOR,
+        holds: |f| only(f).is_unbounded() && only(f).is_implicit(),
+    },
+    Row {
+        system: "vector",
+        what: "retry_initial_backoff_secs, retry_max_duration_secs absent",
+        file: "a.yaml",
+        text: VECTOR,
+        holds: |f| {
+            waits(f, [1000, 2000, 3000, 5000, 8000]) && only(f).wait.nominal(20) == Some(Duration::from_secs(30))
+        },
+    },
+    Row {
+        system: "vector",
+        what: "retry_jitter_mode absent",
+        file: "a.yaml",
+        text: VECTOR,
+        holds: |f| default_jitter(f, Jitter::Full),
+    },
+    Row {
+        system: "vector",
+        what: "retry_strategy absent",
+        file: "a.yaml",
+        text: VECTOR,
+        holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "408", "429", "500", "502-599"],
+    },
+    Row {
+        system: "vector",
+        what: "timeout_secs absent",
+        file: "a.yaml",
+        text: VECTOR,
+        holds: |f| is_default(&only(f).per_try, Duration::from_secs(60)),
+    },
+    Row {
+        system: "vector",
+        what: "Retry-After",
+        file: "a.yaml",
+        text: VECTOR,
+        holds: |f| only(f).retry_after.value() == Some(&false),
+    },
+    Row {
+        system: "fluent-bit",
+        what: "Retry_Limit absent",
+        file: "a.yaml",
+        text: FLUENT_BIT,
+        holds: |f| default_count(f, 2),
+    },
+    Row {
+        system: "fluent-bit",
+        what: "Retry_Limit no_limits, False or off",
+        file: "a.yaml",
+        text: "pipeline: {outputs: [{name: es, retry_limit: False}]}",
+        holds: |f| only(f).is_unbounded(),
+    },
+    Row {
+        system: "fluent-bit",
+        what: "Retry_Limit no_retries",
+        file: "a.yaml",
+        text: "pipeline: {outputs: [{name: es, retry_limit: no_retries}]}",
+        holds: |f| written_count(f, 1),
+    },
+    Row {
+        system: "fluent-bit",
+        what: "Retry_Limit 0 or less",
+        file: "a.yaml",
+        text: "pipeline: {outputs: [{name: es, retry_limit: -1}]}",
+        holds: |f| written_count(f, 2),
+    },
+    Row {
+        system: "fluent-bit",
+        what: "scheduler.base, scheduler.cap absent",
+        file: "a.yaml",
+        text: FLUENT_BIT,
+        holds: |f| {
+            waits(f, [5000, 10000, 20000, 40000, 80000]) && only(f).wait.nominal(20) == Some(Duration::from_secs(2000))
+        },
+    },
+    Row {
+        system: "fluent-bit",
+        what: "jitter",
+        file: "a.yaml",
+        text: FLUENT_BIT,
+        holds: |f| default_jitter(f, Jitter::Full),
+    },
+    Row {
+        system: "fluent-bit",
+        what: "what the http output retries",
+        file: "a.yaml",
+        text: FLUENT_BIT,
+        holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "408", "429", "5xx"],
+    },
+    Row {
+        system: "fluent-bit",
+        what: "Retry-After",
+        file: "a.yaml",
+        text: FLUENT_BIT,
+        holds: |f| only(f).retry_after.value() == Some(&false),
+    },
+    Row {
+        system: "promtail",
+        what: "max_retries absent",
+        file: "a.yaml",
+        text: PROMTAIL,
+        holds: |f| default_count(f, 10),
+    },
+    Row {
+        system: "promtail",
+        what: "max_retries: 0",
+        file: "a.yaml",
+        text: "{positions: {}, clients: [{url: 'http://l', backoff_config: {max_retries: 0}}]}",
+        holds: |f| only(f).is_unbounded(),
+    },
+    Row {
+        system: "promtail",
+        what: "min_period, max_period absent",
+        file: "a.yaml",
+        text: PROMTAIL,
+        holds: |f| {
+            waits(f, [500, 1000, 2000, 4000, 8000]) && only(f).wait.nominal(20) == Some(Duration::from_secs(300))
+        },
+    },
+    Row {
+        system: "promtail",
+        what: "jitter",
+        file: "a.yaml",
+        text: PROMTAIL,
+        holds: |f| default_jitter(f, Jitter::Partial { low: 1.0, high: 2.0 }),
+    },
+    Row {
+        system: "promtail",
+        what: "what is retried",
+        file: "a.yaml",
+        text: PROMTAIL,
+        holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "429", "5xx"],
+    },
+    Row {
+        system: "promtail",
+        what: "Retry-After",
+        file: "a.yaml",
+        text: PROMTAIL,
+        holds: |f| only(f).retry_after.value() == Some(&false),
+    },
+    Row {
+        system: "promtail",
+        what: "timeout absent",
+        file: "a.yaml",
+        text: PROMTAIL,
+        holds: |f| is_default(&only(f).per_try, Duration::from_secs(10)),
+    },
+    Row {
+        system: "query-frontend",
+        what: "max_retries: 0",
+        file: "a.yaml",
+        text: "{blocks_storage: {}, query_range: {max_retries: 0}}",
+        holds: |f| written_count(f, 1),
+    },
+    Row {
+        system: "query-frontend",
+        what: "Cortex's waits",
+        file: "a.yaml",
+        text: "{blocks_storage: {}, query_range: {max_retries: 4}}",
+        holds: |f| only(f).wait == Wait::None && written_count(f, 4),
+    },
+    Row {
+        system: "query-frontend",
+        what: "Loki's waits",
+        file: "a.yaml",
+        text: "{schema_config: {}, query_range: {max_retries: 4}}",
+        holds: |f| waits(f, [250, 500, 1000, 2000, 4000]),
+    },
+    Row {
+        system: "query-frontend",
+        what: "Thanos's waits",
+        file: "a.yaml",
+        text: "args: [--query-range.max-retries-per-request=4]",
+        holds: |f| waits(f, [200, 400, 800, 1600, 2000]) && written_count(f, 4),
+    },
+    Row {
+        system: "query-frontend",
+        what: "grpc_client_config.backoff_config",
+        file: "a.yaml",
+        text: "grpc_client_config: {backoff_on_ratelimits: true, backoff_config: {}}",
+        holds: |f| {
+            default_count(f, 10) && waits(f, [100, 200, 400, 800, 1600]) && only(f).retries.yes.names() == ["grpc:8"]
+        },
+    },
+    Row {
+        system: "telegraf",
+        what: "outputs",
+        file: "telegraf.conf",
+        text: TELEGRAF,
+        holds: |f| only(f).is_unbounded() && only(f).is_implicit(),
+    },
+    Row {
+        system: "telegraf",
+        what: "flush_interval absent",
+        file: "telegraf.conf",
+        text: TELEGRAF,
+        holds: |f| waits(f, [10_000; 5]),
+    },
+    Row {
+        system: "telegraf",
+        what: "flush_jitter absent",
+        file: "telegraf.conf",
+        text: TELEGRAF,
+        holds: |f| matches!(only(f).jitter, Setting::Default { value: Jitter::None, .. }),
+    },
+    Row {
+        system: "telegraf",
+        what: "what outputs.http retries",
+        file: "telegraf.conf",
+        text: TELEGRAF,
+        holds: |f| only(f).retries.any_error.is_some() && only(f).retries.yes.contains(Mode::Status(404)),
+    },
+    Row {
+        system: "telegraf",
+        what: "what outputs.influxdb_v2 retries",
+        file: "telegraf.conf",
+        text: "[[outputs.influxdb_v2]]\nurls = ['http://i']\n",
+        holds: |f| {
+            only(f).retries.yes.names() == ["refused", "timeout", "401", "403", "429", "5xx"]
+                && waits(f, [25, 100, 225, 400, 625])
+                && only(f).wait.nominal(60) == Some(Duration::from_secs(60))
+        },
+    },
+    Row {
+        system: "beats",
+        what: "max_retries absent",
+        file: "metricbeat.yml",
+        text: BEAT,
+        holds: |f| default_count(f, 4),
+    },
+    Row {
+        system: "beats",
+        what: "max_retries in Filebeat",
+        file: "filebeat.yml",
+        text: "output.elasticsearch: {hosts: ['http://s'], max_retries: 3}",
+        holds: |f| only(f).is_unbounded() && only(f).labels.len() == 1,
+    },
+    Row {
+        system: "beats",
+        what: "max_retries below 0",
+        file: "metricbeat.yml",
+        text: "output.elasticsearch: {hosts: ['http://s'], max_retries: -1}",
+        holds: |f| only(f).is_unbounded() && !only(f).is_implicit(),
+    },
+    Row {
+        system: "beats",
+        what: "backoff.init, backoff.max absent",
+        file: "metricbeat.yml",
+        text: BEAT,
+        holds: |f| {
+            waits(f, [2000, 4000, 8000, 16_000, 32_000]) && only(f).wait.nominal(20) == Some(Duration::from_secs(60))
+        },
+    },
+    Row {
+        system: "beats",
+        what: "jitter",
+        file: "metricbeat.yml",
+        text: BEAT,
+        holds: |f| default_jitter(f, Jitter::Partial { low: 0.5, high: 1.0 }),
+    },
+    Row {
+        system: "beats",
+        what: "what output.elasticsearch retries",
+        file: "metricbeat.yml",
+        text: BEAT,
+        holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "4xx", "5xx"],
+    },
+    Row {
+        system: "beats",
+        what: "timeout absent",
+        file: "metricbeat.yml",
+        text: BEAT,
+        holds: |f| is_default(&only(f).per_try, Duration::from_secs(90)),
+    },
+    Row {
+        system: "dotnet-resilience",
+        what: "MaxRetryAttempts absent",
+        file: "a.json",
+        text: HANDLER,
+        holds: |f| default_count(f, 4) && only(f).asked_for,
+    },
+    Row {
+        system: "dotnet-resilience",
+        what: "MaxRetryAttempts: 2147483647",
+        file: "a.json",
+        text: r#"{"A": {"MaxRetryAttempts": 2147483647}}"#,
+        holds: |f| only(f).is_unbounded(),
+    },
+    Row {
+        system: "dotnet-resilience",
+        what: "Delay absent",
+        file: "a.json",
+        text: r#"{"A": {"MaxRetryAttempts": 3}}"#,
+        holds: |f| waits(f, [2000; 5]),
+    },
+    Row {
+        system: "dotnet-resilience",
+        what: "BackoffType absent",
+        file: "a.json",
+        text: HANDLER,
+        holds: |f| waits(f, [1000, 2000, 4000, 8000, 16_000]),
+    },
+    Row {
+        system: "dotnet-resilience",
+        what: "UseJitter absent",
+        file: "a.json",
+        text: HANDLER,
+        holds: |f| default_jitter(f, Jitter::Decorrelated),
+    },
+    Row {
+        system: "dotnet-resilience",
+        what: "MaxDelay absent",
+        file: "a.json",
+        text: HANDLER,
+        holds: |f| matches!(&only(f).wait, Wait::Exponential { cap, .. } if cap.value() == Some(&None)),
+    },
+    Row {
+        system: "dotnet-resilience",
+        what: "what is retried",
+        file: "a.json",
+        text: HANDLER,
+        holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "408", "429", "5xx"],
+    },
+    Row {
+        system: "dotnet-resilience",
+        what: "ShouldRetryAfterHeader absent",
+        file: "a.json",
+        text: HANDLER,
+        holds: |f| only(f).retry_after.value() == Some(&true),
+    },
+    Row {
+        system: "dotnet-resilience",
+        what: "TotalRequestTimeout absent",
+        file: "a.json",
+        text: HANDLER,
+        holds: |f| is_default(&only(f).overall, Duration::from_secs(30)),
+    },
+    Row {
+        system: "dotnet-resilience",
+        what: "AttemptTimeout absent",
+        file: "a.json",
+        text: HANDLER,
+        holds: |f| is_default(&only(f).per_try, Duration::from_secs(10)),
+    },
+    Row {
+        system: "dotnet-resilience",
+        what: "MaxHedgedAttempts absent",
+        file: "a.json",
+        text: r#"{"A": {"Hedging": {"Delay": "00:00:02"}, "Endpoint": {"Timeout": {"Timeout": "00:00:03"}}, "AttemptTimeout": {"Timeout": "00:00:01"}}}"#,
+        holds: |f| default_count(f, 2) && only(f).copies && waits(f, [2000; 5]),
+    },
+    Row { system: "azure-sdk", what: "MaxRetries absent", file: "a.json", text: AZURE, holds: |f| default_count(f, 4) },
+    Row {
+        system: "azure-sdk",
+        what: "Mode absent",
+        file: "a.json",
+        text: AZURE,
+        holds: |f| matches!(only(f).wait, Wait::Exponential { .. }),
+    },
+    Row {
+        system: "azure-sdk",
+        what: "Delay, MaxDelay absent",
+        file: "a.json",
+        text: r#"{"A": {"serviceUri": "https://a", "Retry": {"MaxRetries": 9}}}"#,
+        holds: |f| {
+            waits(f, [800, 1600, 3200, 6400, 12_800]) && only(f).wait.nominal(20) == Some(Duration::from_secs(60))
+        },
+    },
+    Row {
+        system: "azure-sdk",
+        what: "jitter",
+        file: "a.json",
+        text: AZURE,
+        holds: |f| default_jitter(f, Jitter::Partial { low: 0.8, high: 1.2 }),
+    },
+    Row {
+        system: "azure-sdk",
+        what: "Mode: Fixed",
+        file: "a.json",
+        text: r#"{"A": {"VaultUri": "https://a", "Retry": {"Mode": "Fixed", "Delay": "00:00:03"}}}"#,
+        holds: |f| waits(f, [3000; 5]) && default_jitter(f, Jitter::None),
+    },
+    Row {
+        system: "azure-sdk",
+        what: "NetworkTimeout absent",
+        file: "a.json",
+        text: AZURE,
+        holds: |f| is_default(&only(f).per_try, Duration::from_secs(100)),
+    },
+    Row {
+        system: "azure-sdk",
+        what: "what is retried",
+        file: "a.json",
+        text: AZURE,
+        holds: |f| {
+            only(f).retries.yes.names() == ["refused", "timeout", "408", "429", "500", "502-504"]
+                && only(f).retry_after.value() == Some(&true)
+        },
+    },
+    Row {
+        system: "azure-functions",
+        what: "maxRetryCount: -1",
+        file: "host.json",
+        text: r#"{"retry": {"strategy": "fixedDelay", "maxRetryCount": -1, "delayInterval": "00:00:05"}}"#,
+        holds: |f| only(f).is_unbounded(),
+    },
+    Row {
+        system: "azure-functions",
+        what: "strategy absent",
+        file: "host.json",
+        text: FUNCTIONS,
+        holds: |f| matches!(only(f).wait, Wait::Scheduled { .. }) && written_count(f, 6),
+    },
+    Row {
+        system: "azure-functions",
+        what: "exponentialBackoff",
+        file: "host.json",
+        text: FUNCTIONS,
+        holds: |f| waits(f, [2000, 4000, 6000, 10_000, 18_000]),
+    },
+    Row {
+        system: "azure-functions",
+        what: "jitter",
+        file: "host.json",
+        text: FUNCTIONS,
+        holds: |f| matches!(only(f).jitter, Setting::Default { value: Jitter::Partial { .. }, .. }),
+    },
+    Row {
+        system: "azure-functions",
+        what: "fixedDelay",
+        file: "host.json",
+        text: r#"{"retry": {"strategy": "fixedDelay", "maxRetryCount": 3, "delayInterval": "00:00:05"}}"#,
+        holds: |f| waits(f, [5000; 5]) && default_jitter(f, Jitter::None),
+    },
+    Row {
+        system: "aws-sdk-config",
+        what: "max_attempts",
+        file: ".aws/config",
+        text: "[default]\nmax_attempts = 6\n",
+        holds: |f| written_count(f, 6),
+    },
+    Row {
+        system: "aws-sdk-config",
+        what: "max_attempts absent, mode standard or adaptive",
+        file: ".aws/config",
+        text: "[default]\nretry_mode = adaptive\n",
+        holds: |f| default_count(f, 3),
+    },
+    Row {
+        system: "aws-sdk-config",
+        what: "max_attempts absent, mode legacy",
+        file: ".aws/config",
+        text: "[default]\nretry_mode = legacy\n",
+        holds: |f| matches!(only(f).attempts, Setting::Unknown { .. }),
+    },
+    Row {
+        system: "aws-sdk-config",
+        what: "waits",
+        file: ".aws/config",
+        text: "[default]\nmax_attempts = 6\n",
+        holds: |f| {
+            default_jitter(f, Jitter::Full)
+                && matches!(&only(f).wait, Wait::Exponential { cap, .. } if cap.value() == Some(&Some(Duration::from_secs(20))))
+        },
+    },
+    Row {
+        system: "aws-sdk-config",
+        what: "what is retried",
+        file: ".aws/config",
+        text: "[default]\nmax_attempts = 6\n",
+        holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "500", "502-504"],
+    },
+    Row {
+        system: "terraform-aws",
+        what: "max_retries absent",
+        file: "a.tf.json",
+        text: r#"{"provider": {"aws": {"region": "a"}}}"#,
+        holds: |f| default_count(f, 25) && only(f).is_implicit(),
+    },
+    Row {
+        system: "terraform-aws",
+        what: "max_retries",
+        file: "a.tf.json",
+        text: r#"{"provider": {"aws": [{"max_retries": 8}]}}"#,
+        holds: |f| written_count(f, 8),
+    },
+    Row {
+        system: "terraform-aws",
+        what: "waits",
+        file: "a.tf.json",
+        text: r#"{"provider": {"aws": {"region": "a"}}}"#,
+        holds: |f| default_jitter(f, Jitter::Full),
+    },
+    Row {
+        system: "airflow",
+        what: "default_task_retries: 0",
+        file: "airflow.cfg",
+        text: "[core]\ndefault_task_retries = 0\n",
+        holds: |f| written_count(f, 1),
+    },
+    Row {
+        system: "airflow",
+        what: "default_task_retry_delay absent",
+        file: "airflow.cfg",
+        text: "[core]\ndefault_task_retries = 2\n",
+        holds: |f| waits(f, [300_000; 5]) && written_count(f, 3),
+    },
+    Row {
+        system: "airflow",
+        what: "jitter",
+        file: "airflow.cfg",
+        text: "[core]\ndefault_task_retries = 2\n",
+        holds: |f| default_jitter(f, Jitter::None) && only(f).advice.jitter.is_none(),
+    },
+    Row {
+        system: "dbt",
+        what: "retries (postgres, redshift)",
+        file: "profiles.yml",
+        text: "a: {outputs: {b: {type: postgres, host: h, retries: 2}}}",
+        holds: |f| written_count(f, 3) && only(f).retries.yes == ModeSet::transport(),
+    },
+    Row {
+        system: "dbt",
+        what: "connect_retries with retry_all (snowflake)",
+        file: "profiles.yml",
+        text: "a: {outputs: {b: {type: snowflake, connect_retries: 4, retry_all: true}}}",
+        holds: |f| written_count(f, 5) && only(f).retries.any_error.is_some(),
+    },
+    Row {
+        system: "dbt",
+        what: "waits",
+        file: "profiles.yml",
+        text: "a: {outputs: {b: {type: redshift, retries: 2}}}",
+        holds: |f| waits(f, [1000; 5]),
+    },
+    Row {
+        system: "cargo",
+        what: "net.retry: 0",
+        file: ".cargo/config.toml",
+        text: "[net]\nretry = 0\n",
+        holds: |f| written_count(f, 1),
+    },
+    Row {
+        system: "cargo",
+        what: "waits",
+        file: ".cargo/config.toml",
+        text: "[net]\nretry = 5\n",
+        holds: |f| waits(f, [1000, 3500, 6500, 9500, 10_000]),
+    },
+    Row {
+        system: "cargo",
+        what: "what is retried",
+        file: ".cargo/config.toml",
+        text: "[net]\nretry = 5\n",
+        holds: |f| {
+            only(f).retries.yes.names() == ["refused", "timeout", "429", "5xx"]
+                && only(f).retry_after.value() == Some(&true)
+        },
+    },
+    Row {
+        system: "npm",
+        what: "fetch-retries: 0",
+        file: ".npmrc",
+        text: "fetch-retries=0\n",
+        holds: |f| written_count(f, 1),
+    },
+    Row {
+        system: "npm",
+        what: "fetch-retry-mintimeout, -factor, -maxtimeout absent",
+        file: ".npmrc",
+        text: "fetch-retries=5\n",
+        holds: |f| waits(f, [10_000, 60_000, 60_000, 60_000, 60_000]) && written_count(f, 6),
+    },
+    Row {
+        system: "npm",
+        what: "Retry-After",
+        file: ".npmrc",
+        text: "fetch-retries=5\n",
+        holds: |f| only(f).retry_after.value() == Some(&false),
+    },
+    Row {
+        system: "npm",
+        what: "what is retried",
+        file: ".npmrc",
+        text: "fetch-retries=5\n",
+        holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "408", "420", "429", "5xx"],
+    },
+    Row {
+        system: "yarn",
+        what: "httpRetry: 0",
+        file: ".yarnrc.yml",
+        text: "httpRetry: 0",
+        holds: |f| written_count(f, 1),
+    },
+    Row {
+        system: "yarn",
+        what: "waits",
+        file: ".yarnrc.yml",
+        text: "httpRetry: 4",
+        holds: |f| waits(f, [1000, 2000, 4000, 8000, 16_000]) && written_count(f, 5),
+    },
+    Row {
+        system: "yarn",
+        what: "httpTimeout absent",
+        file: ".yarnrc.yml",
+        text: "httpRetry: 4",
+        holds: |f| is_default(&only(f).per_try, Duration::from_secs(60)),
+    },
+    Row {
+        system: "yarn",
+        what: "what is retried",
+        file: ".yarnrc.yml",
+        text: "httpRetry: 4",
+        holds: |f| {
+            only(f).retries.yes.names() == ["refused", "timeout", "408", "429", "500", "502-504", "521", "522", "524"]
+        },
+    },
+    Row {
+        system: "pip",
+        what: "retries: 0",
+        file: "pip.conf",
+        text: "[global]\nretries = 0\n",
+        holds: |f| written_count(f, 1),
+    },
+    Row {
+        system: "pip",
+        what: "waits",
+        file: "pip.conf",
+        text: "[global]\nretries = 2\n",
+        holds: |f| waits(f, [0, 500, 1000, 2000, 4000]) && written_count(f, 3),
+    },
+    Row {
+        system: "pip",
+        what: "what is retried",
+        file: "pip.conf",
+        text: "[global]\nretries = 2\n",
+        holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "500", "502", "503", "520", "527"],
+    },
+    Row {
+        system: "gradle",
+        what: "max.tentatives, max.attempts",
+        file: "gradle.properties",
+        text: GRADLE,
+        holds: |f| written_count(f, 6),
+    },
+    Row {
+        system: "gradle",
+        what: "initial.backoff, initial.backOff absent",
+        file: "gradle.properties",
+        text: GRADLE,
+        holds: |f| waits(f, [1000, 2000, 4000, 8000, 16_000]),
+    },
+    Row {
+        system: "gradle",
+        what: "what is retried",
+        file: "gradle.properties",
+        text: GRADLE,
+        holds: |f| only(f).retries.yes == ModeSet::transport(),
+    },
+    Row {
         system: "cloudformation",
         what: "AWS::SQS::Queue without RedrivePolicy",
         file: "t.yaml",
@@ -831,6 +1886,28 @@ const ISTIO_COUNT: &str = "{apiVersion: networking.istio.io/v1, kind: VirtualSer
 const R4J: &str = "resilience4j.retry.instances.a.max-attempts: 4";
 const R4J_EXPONENTIAL: &str = "resilience4j.retry.instances.a: {wait-duration: 1s, enable-exponential-backoff: true}";
 
+const FEIGN: &str = "spring.cloud.openfeign.client.config.a.retryer: feign.Retryer.Default";
+const BALANCER: &str = "spring.cloud.loadbalancer.retry.enabled: true";
+const LISTENER: &str = "spring.rabbitmq.listener.simple.retry.enabled: true";
+const RETRY_TOPIC: &str = "spring.kafka.retry.topic.enabled: true";
+const FAULT_TOLERANCE: &str = "a.B/Retry/maxRetries=2";
+const GRPC: &str = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "retryPolicy": {"maxAttempts": 9,
+    "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
+const GRPC_SHORT: &str = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "retryPolicy": {"maxAttempts": 3}}]}"#;
+const OTLP: &str = "{exporters: {otlp: {endpoint: 'a:1'}}, service: {pipelines: {a: {exporters: [otlp]}}}}";
+const REMOTE_WRITE: &str = "remote_write: [{url: 'http://m/push'}]";
+const VECTOR: &str = "sinks: {a: {type: http, inputs: [b], uri: 'http://c'}}";
+const FLUENT_BIT: &str = "pipeline: {outputs: [{name: http, host: h}]}";
+const PROMTAIL: &str = "{positions: {}, clients: [{url: 'http://l'}]}";
+const TELEGRAF: &str = "[[outputs.http]]\nurl = 'http://m'\n";
+const BEAT: &str = "output.elasticsearch: {hosts: ['http://s']}";
+const HANDLER: &str = r#"{"A": {"Retry": {"Delay": "00:00:01"},
+    "CircuitBreaker": {"SamplingDuration": "00:00:30"}}}"#;
+const AZURE: &str = r#"{"A": {"serviceUri": "https://a", "Retry": {"MaxDelay": "00:00:30"}}}"#;
+const FUNCTIONS: &str =
+    r#"{"retry": {"maxRetryCount": 5, "minimumInterval": "00:00:02", "maximumInterval": "00:05:00"}}"#;
+const GRADLE: &str = "systemProp.org.gradle.internal.repository.max.tentatives=6";
+
 fn read(file: &str, text: &str, versions: &Versions) -> Facts {
     super::read(vec![(file.to_string(), text.to_string())], versions).1
 }
@@ -954,6 +2031,24 @@ fn an_environment_variable_beats_the_count_in_a_file() {
         super::read(files.map(|(path, text)| (path.to_string(), text.to_string())).to_vec(), &Versions::default());
     assert!(written_count(&facts, 7), "{:?}", only(&facts).attempts);
     assert_eq!((only(&facts).place.file.0, only(&facts).labels.len()), (1, 1));
+}
+
+#[test]
+fn any_field_can_come_from_the_environment_of_its_own_component() {
+    let settings =
+        "{spring: {application: {name: pay}}, resilience4j: {retry: {instances: {taxRates: {maxAttempts: 2}}}}}";
+    let compose = "{services: {pay: {image: pay, environment: [RESILIENCE4J_RETRY_INSTANCES_TAXRATES_WAITDURATION=3s, \
+                   RESILIENCE4J_RETRY_INSTANCES_TAXRATES_ENABLE_EXPONENTIAL_BACKOFF=true, \
+                   RESILIENCE4J_RETRY_INSTANCES_NEW_MAXATTEMPTS=5]}, \
+                   other: {image: o, environment: {RESILIENCE4J_RETRY_INSTANCES_ALIEN_MAXATTEMPTS: 9}}}}";
+    let files = [("application.yml", settings), ("compose.yaml", compose)];
+    let (_, facts) =
+        super::read(files.map(|(path, text)| (path.to_string(), text.to_string())).to_vec(), &Versions::default());
+    let names: Vec<&str> = facts.layers.iter().map(|l| &*l.name).collect();
+    assert_eq!(names, ["Resilience4j retry taxRates", "Resilience4j retry new"]);
+    assert!(matches!(facts.layers[0].wait, Wait::Exponential { .. }), "{:?}", facts.layers[0].wait);
+    assert_eq!(facts.layers[0].wait.nominal(0), Some(Duration::from_secs(3)));
+    assert_eq!(facts.layers[1].component.as_deref(), Some("pay"));
 }
 
 #[test]

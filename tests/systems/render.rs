@@ -156,10 +156,11 @@ impl Renderer<'_> {
                 let fallback = if *fallback { " (fallback)" } else { "" };
                 format!("{} -> {}{fallback}", callers.join("+"), self.hosts(to))
             }
-            Scope::Client { to } => {
+            Scope::Client { to, .. } | Scope::Apart { to } => {
                 let component = l.component.as_deref().unwrap_or("?");
+                let kind = if matches!(l.scope, Scope::Apart { .. }) { "apart, " } else { "" };
                 format!(
-                    "client of {component} -> {}",
+                    "{kind}client of {component} -> {}",
                     to.as_ref().map_or("?".to_string(), |h| self.hosts(std::slice::from_ref(h)))
                 )
             }

@@ -178,7 +178,7 @@ fn a_clients_setting_is_on_its_owners_hops_to_the_host() {
     r.component("edge", None).images = vec!["edge:2".to_owned()];
     let package = r.package("web", "web");
     r.call(package, text("http://stock"), 1);
-    let to = |name| Scope::Client { to: Some(host(name, None)) };
+    let to = |name| Scope::Client { to: Some(host(name, None)), grpc: false };
     r.layer("web/settings.toml", "grpc", LayerKind::Client, to("stock"));
     r.layer("edge/src/main/resources/application.yml", "resilience4j", LayerKind::Client, to("stock"));
     r.layer("any.yml", "resilience4j", LayerKind::Client, to("tax")).component = Some("edge".to_owned());
@@ -197,7 +197,7 @@ fn a_clients_setting_is_on_its_owners_hops_to_the_host() {
 fn a_clients_setting_without_a_host_reaches_one_that_is_not_known() {
     let mut r = Repository::new();
     r.package("web", "web");
-    r.layer("web/settings.toml", "grpc", LayerKind::Client, Scope::Client { to: None });
+    r.layer("web/settings.toml", "grpc", LayerKind::Client, Scope::Client { to: None, grpc: false });
     assert_eq!(r.hops(), ["web -> the host behind web/settings.toml [web/settings.toml]"]);
     assert_eq!(r.link().unresolved.len(), 1);
 }
@@ -205,7 +205,7 @@ fn a_clients_setting_without_a_host_reaches_one_that_is_not_known() {
 #[test]
 fn settings_of_one_client_in_several_profiles_are_alternatives() {
     let mut r = Repository::new();
-    let to = Scope::Client { to: Some(host("stock", None)) };
+    let to = Scope::Client { to: Some(host("stock", None)), grpc: false };
     for file in ["base.yml", "prod.yml"] {
         let layer = r.layer(file, "resilience4j", LayerKind::Client, to.clone());
         layer.id = "resilience4j:stock".into();
@@ -219,7 +219,7 @@ fn settings_belong_to_the_component_that_mounts_them() {
     let mut r = Repository::new();
     r.component("web", None).mounts = vec!["config".to_owned()];
     r.component("other", None);
-    let to = Scope::Client { to: Some(host("stock", None)) };
+    let to = Scope::Client { to: Some(host("stock", None)), grpc: false };
     r.layer("config/application.yml", "resilience4j", LayerKind::Client, to);
     assert_eq!(r.hops(), ["web -> stock [config/application.yml]"]);
 }
@@ -229,7 +229,7 @@ fn a_queue_is_outermost_on_all_that_its_component_calls() {
     let mut r = Repository::new();
     let package = r.package("web", "web");
     r.call(package, text("http://a"), 1);
-    r.layer("web/queue.yaml", "sqs", LayerKind::Queue, Scope::Client { to: None });
+    r.layer("web/queue.yaml", "sqs", LayerKind::Queue, Scope::Client { to: None, grpc: false });
     assert_eq!(r.hops(), ["web -> a [web/queue.yaml, web/src/layer0.rs]"]);
 }
 

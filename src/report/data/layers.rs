@@ -177,7 +177,7 @@ fn target<'r>(layer: &'r Layer, mut to: BTreeSet<&'r str>) -> Option<String> {
     if to.is_empty() {
         to = match &layer.scope {
             Scope::Hops { to, .. } => to.iter().map(|host| &*host.name).collect(),
-            Scope::Client { to } => to.iter().map(|host| &*host.name).collect(),
+            Scope::Client { to, .. } | Scope::Apart { to } => to.iter().map(|host| &*host.name).collect(),
             Scope::Code | Scope::Consumers { .. } => BTreeSet::new(),
         };
     }

@@ -1,13 +1,14 @@
-//! Texts of one file that are whole statements.
+//! Texts of one file that are whole statements, or settings.
 
 use super::functions::{Found, each_item};
 use crate::facts::Facts;
 use crate::rust::ir::{BinOp, Expr, ExprKind, Lit, Module};
 use crate::rust::walk;
 use crate::source::SourceFile;
+use crate::systems::clients::grpc;
 use crate::systems::sql::in_code::{self, Text};
 
-/// Adds the purges in the texts of a file.
+/// Adds the purges and the gRPC service configs in the texts of a file.
 pub fn extract(file: &SourceFile, module: &Module, facts: &mut Facts) {
     each_item(&module.items, &mut |found| {
         let (body, inside) = match found {
@@ -31,6 +32,7 @@ fn of_body(file: &SourceFile, body: &Expr, inside: &str, facts: &mut Facts) {
             && !pieces.contains(&expr.span)
         {
             in_code::extract(file, &Text { text, verbatim: *verbatim, span: expr.span, inside }, facts);
+            grpc::in_code(file, text, *verbatim, expr.span, facts);
         }
     }
 }

@@ -35,6 +35,11 @@ pub(super) fn holds_mark(text: &str) -> bool {
     MARKS.as_ref().is_none_or(|marks| marks.is_match(text))
 }
 
+/// Whether a Rust file holds settings as a text: a gRPC service config.
+pub(super) fn holds_settings(text: &str) -> bool {
+    text.contains("methodConfig")
+}
+
 /// Whether a program may read its settings from a file of this path.
 pub(super) fn may_be_settings(path: &str) -> bool {
     if !matches!(Syntax::of_path(path), Some(Syntax::Yaml | Syntax::Json | Syntax::Toml)) {

@@ -67,7 +67,7 @@ pub fn select(files: &[SourceFile], include_tests: bool, parse_all: bool) -> Sel
         .collect();
     let paths: Vec<&str> = files.iter().map(|file| &*file.path).collect();
     let mut concerns = closure::close(&names, &packages, &Modules::new(&names, &paths));
-    mark_settings(files, &paths, &mut concerns);
+    mark_settings(files, &paths, include_tests, &mut concerns);
     mark_settings_of_code(&paths, &names, &packages, &mut concerns);
     Selection { concerns, parse_all }
 }
@@ -78,7 +78,7 @@ pub fn could_concern(file: &SourceFile, include_tests: bool) -> bool {
 }
 
 /// Manifests, and units of which a file holds a mark.
-fn mark_settings(files: &[SourceFile], paths: &[&str], concerns: &mut [bool]) {
+fn mark_settings(files: &[SourceFile], paths: &[&str], include_tests: bool, concerns: &mut [bool]) {
     let is_rust = |path: &str| Syntax::of_path(path) == Some(Syntax::Rust);
     // Keywords in any case, and one look at the tokens tells whether any of it matters.
     let is_script = |path: &str| Syntax::of_path(path) == Some(Syntax::Sql);
@@ -90,6 +90,10 @@ fn mark_settings(files: &[SourceFile], paths: &[&str], concerns: &mut [bool]) {
                     || cargo::is_manifest(&file.path)
                     || cargo::is_lock(&file.path)
                     || marks::holds_mark(&file.text))
+            if is_rust(&file.path) {
+                return marks::holds_settings(&file.text) && (include_tests || !is_test_path(&file.path));
+            }
+            is_script(&file.path) || cargo::is_manifest(&file.path) || marks::holds_mark(&file.text)
         })
         .collect();
     for unit in systems::units(paths) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::spring::{self, Document};
+use super::super::applications::{self, View};
 use super::interval::{Flags, Interval};
 use crate::source::Span;
 use crate::syntax::{Entry, relaxed};
@@ -11,10 +11,11 @@ use crate::syntax::{Entry, relaxed};
 #[derive(Debug, Clone, Default)]
 struct Block<'n> {
     opens: Option<Span>,
-    fields: BTreeMap<String, &'n Entry>,
+    /// What was written for each, the value that counts last.
+    fields: BTreeMap<String, Vec<&'n Entry>>,
 }
 
-/// `resilience4j.retry` of some documents, later ones over earlier ones.
+/// `resilience4j.retry` of an application.
 #[derive(Debug, Default)]
 pub(super) struct Blocks<'n> {
     configs: BTreeMap<String, Block<'n>>,
@@ -45,27 +46,28 @@ pub(super) struct Resolved<'n> {
     pub idle: Vec<&'n Entry>,
     /// The count by a name that the library gave up.
     pub old_count: Option<&'n Entry>,
+    /// The count that the one of the block itself beats.
+    pub beaten: Option<(Span, String)>,
     flags: Flags<'n>,
 }
 
 impl<'n> Blocks<'n> {
-    pub(super) fn new<'d>(documents: impl Iterator<Item = &'d Document<'n>>) -> Self
-    where
-        'n: 'd,
-    {
+    pub(super) fn new(view: &'n View<'n>) -> Self {
         let mut out = Self::default();
-        for document in documents {
-            for leaf in spring::leaves(document.root, &["resilience4j", "retry"]) {
-                let Some([(group, _), (name, opens), rest @ ..]) = leaf.path.get(2..) else { continue };
-                let block = match relaxed(group).as_str() {
-                    "configs" => out.configs.entry(name.clone()).or_default(),
-                    "instances" | "backends" => out.instance(name),
-                    _ => continue,
-                };
-                block.opens.get_or_insert(*opens);
-                if let [(field, _)] = rest {
-                    block.fields.insert(relaxed(field), leaf.entry);
-                }
+        for setting in &view.settings {
+            let is_mine = |at: usize, part: &str| setting.path.get(at).is_some_and(|(p, _)| relaxed(p) == part);
+            if !is_mine(0, "resilience4j") || !is_mine(1, "retry") {
+                continue;
+            }
+            let Some([(group, _), (name, opens), rest @ ..]) = setting.path.get(2..) else { continue };
+            let block = match relaxed(group).as_str() {
+                "configs" => out.configs.entry(name.clone()).or_default(),
+                "instances" | "backends" => out.instance(name),
+                _ => continue,
+            };
+            block.opens.get_or_insert(*opens);
+            if let [(field, _)] = rest {
+                block.fields.entry(relaxed(field)).or_default().push(&setting.entry);
             }
         }
         out
@@ -92,7 +94,7 @@ impl<'n> Blocks<'n> {
     /// A block over its base: a named one, else `configs.default`. Bases of bases count as well.
     fn resolve(&self, block: &Block<'n>, is_default: bool, depth: usize) -> Option<Resolved<'n>> {
         let opens = block.opens?;
-        let field = |name: &str| block.fields.get(name).copied().filter(|e| !e.value.is_null());
+        let field = |name: &str| block.fields.get(name)?.last().copied().filter(|e| !e.value.is_null());
         let named = field("baseconfig");
         let base_name = named.and_then(|e| e.value.as_str()).or((!is_default || depth == 0).then_some("default"));
         let base = base_name.and_then(|name| Some((name, self.configs.get(name)?))).filter(|_| depth < MAX_BASES);
@@ -123,6 +125,7 @@ impl<'n> Blocks<'n> {
             exception_predicate: pick("retryexceptionpredicate", |i| i.exception_predicate),
             result_predicate: pick("resultpredicate", |i| i.result_predicate),
             ignore_exceptions: pick("ignoreexceptions", |i| i.ignore_exceptions),
+            beaten: block.fields.get("maxattempts").and_then(|all| applications::beaten(all)),
             missing_base: missing.or_else(|| inherited.as_ref().and_then(|i| i.missing_base)),
             idle: match (field("waitduration"), field("intervalbifunction")) {
                 (None, None) => own.all().collect(),
@@ -132,9 +135,4 @@ impl<'n> Blocks<'n> {
             flags,
         })
     }
-}
-
-/// The last part of a key that may be dotted: `max-attempts`.
-pub(super) fn last_part(entry: &Entry) -> &str {
-    entry.key.rsplit('.').next().unwrap_or(&entry.key)
 }

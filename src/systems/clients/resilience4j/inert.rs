@@ -1,10 +1,10 @@
 //! Settings that Resilience4j reads and then does not use.
 
-use super::blocks::{Resolved, last_part};
+use super::blocks::Resolved;
 use super::interval::{Interval, on};
 use crate::model::{Confidence, Inert};
 use crate::syntax::Entry;
-use crate::systems::settings::shown;
+use crate::systems::settings::{last_part, shown};
 
 /// The settings without effect of one instance.
 pub(super) fn of(r: &Resolved<'_>, owner: &str) -> Vec<Inert> {
@@ -48,5 +48,5 @@ fn of_wait(interval: Interval<'_>) -> Vec<Inert> {
 
 fn found(entry: &Entry, why: &str) -> Inert {
     let value = shown(entry.value.as_str().unwrap_or_default());
-    Inert::new(entry.key_span, format!("`{}: {value}`", shown(last_part(entry))), why)
+    Inert::new(entry.key_span, format!("`{}: {value}`", shown(last_part(&entry.key))), why)
 }

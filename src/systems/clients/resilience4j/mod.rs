@@ -1,28 +1,20 @@
 //! Resilience4j, as Spring Boot and Micronaut configure it.
 
 mod blocks;
-mod environment;
 mod exceptions;
 mod inert;
 mod interval;
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use self::blocks::{Blocks, Resolved};
-use super::spring::{self, Document, Text};
+use super::applications::{self, Shape};
+use super::spring::{self, Text};
 use crate::facts::Facts;
 use crate::model::{Advice, Attempts, Confidence, HostRef, Layer, LayerKind, Methods, Scope, Setting};
-use crate::systems::settings::shown;
+use crate::systems::settings::{last_part, shown};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions};
 
 /// Resilience4j.
 pub struct Resilience4j;
-
-/// No real application has more profiles; each one costs a reading of all its documents.
-const MAX_PROFILES: usize = 100;
-
-/// Nor more instances over all its profiles.
-const MAX_INSTANCES: usize = 20_000;
 
 const ID: &str = "resilience4j";
 const RETRY_CONFIG: &str = "resilience4j/resilience4j resilience4j-retry RetryConfig.java";
@@ -33,7 +25,7 @@ const PROPERTIES: &str =
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Resilience4j",
-    reads: "resilience4j.retry in application*.yml, .yaml and .properties: configs, instances, backends, profiles",
+    reads: "resilience4j.retry in application*.yml, .yaml and .properties: configs, instances, backends, profiles; RESILIENCE4J_RETRY_… in the environment",
     marks: &[ID],
     defaults: &[
         DefaultFigure { what: "max-attempts absent", value: "3 attempts", source: RETRY_CONFIG },
@@ -62,62 +54,57 @@ impl System for Resilience4j {
     }
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
-        let documents: Vec<Document<'_>> = unit
-            .documents()
-            .filter(|(file, root)| !is_test(&file.path) && !root.entries().is_empty())
-            .map(|(file, root)| Document::new(&file.path, root))
-            .collect();
-        let always = |d: &&Document<'_>| d.profile.is_none();
-        let application = documents.iter().filter(always).find_map(|d| application(d));
-        let base = Blocks::new(documents.iter().filter(always));
-        let known = base.instances();
-        let by_name: BTreeMap<&str, &Resolved<'_>> = known.iter().map(|r| (r.name.as_str(), r)).collect();
-        let emit = |r: &Resolved<'_>, profile: Option<&str>, facts: &mut Facts| {
-            let layer = layer(r, application.as_deref(), profile);
-            facts.inert.extend(inert::of(r, &layer.name));
-            facts.layers.push(layer);
-        };
-        known.iter().for_each(|r| emit(r, None, facts));
-        let profiles: BTreeSet<&str> = documents.iter().filter_map(|d| d.profile.as_deref()).collect();
-        let most = MAX_PROFILES.min(MAX_INSTANCES / known.len().max(1));
-        for profile in profiles.into_iter().take(most) {
-            let mine = |d: &&Document<'_>| d.profile.as_deref().is_none_or(|p| p == profile);
-            // A profile's own values beat those of every document that always counts.
-            let mut all: Vec<&Document<'_>> = documents.iter().filter(mine).collect();
-            all.sort_by_key(|d| d.profile.is_some());
-            let under = Blocks::new(all.into_iter()).instances();
-            let differs = |r: &&Resolved<'_>| by_name.get(r.name.as_str()).is_none_or(|k| *k != *r);
-            under.iter().filter(differs).for_each(|r| emit(r, Some(profile), facts));
-        }
+        applications::note(unit, facts);
     }
 
     fn join(&self, facts: &mut Facts) {
-        environment::override_counts(facts);
+        applications::add_layers(facts, &SHAPE, |view, without_effect| {
+            let blocks = Blocks::new(view);
+            let all = blocks.instances();
+            let read = |r: &Resolved<'_>| {
+                let layer = layer(r, view.name);
+                without_effect.extend(inert::of(r, &layer.name));
+                layer
+            };
+            all.iter().map(read).collect()
+        });
     }
 
     fn unit_of(&self, path: &str) -> Option<String> {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let (stem, ending) = name.rsplit_once('.')?;
-        let mine = stem == "application" || stem.starts_with("application-");
-        (mine && matches!(ending, "yml" | "yaml" | "properties")).then(|| format!("{ID}:{folder}"))
+        applications::unit_of(path)
     }
 }
 
-/// Settings of tests do not run in production.
-fn is_test(path: &str) -> bool {
-    path.split('/').zip(path.split('/').skip(1)).any(|pair| pair == ("src", "test"))
-}
+/// What the environment can set.
+const FIELDS: &[&str] = &[
+    "max-attempts",
+    "wait-duration",
+    "base-config",
+    "enable-exponential-backoff",
+    "exponential-backoff-multiplier",
+    "exponential-max-wait-duration",
+    "enable-randomized-wait",
+    "randomized-wait-factor",
+    "interval-bi-function",
+    "retry-exceptions",
+    "retry-exception-predicate",
+    "result-predicate",
+    "ignore-exceptions",
+];
 
-fn application(document: &Document<'_>) -> Option<String> {
-    let keys = ["spring.application.name", "micronaut.application.name"];
-    keys.iter().find_map(|key| spring::text(document.root, key)).filter(|name| !name.contains("${"))
-}
+const SHAPE: Shape = Shape {
+    maps: &[
+        ("resilience4j.retry.instances", FIELDS),
+        ("resilience4j.retry.backends", FIELDS),
+        ("resilience4j.retry.configs", FIELDS),
+    ],
+    keys: &[],
+};
 
-fn layer(r: &Resolved<'_>, application: Option<&str>, profile: Option<&str>) -> Layer {
-    let under = profile.map(|p| format!(" under profile {p}")).unwrap_or_default();
-    let name = format!("Resilience4j retry {}{under}", r.name);
+fn layer(r: &Resolved<'_>, application: Option<&str>) -> Layer {
+    let name = format!("Resilience4j retry {}", r.name);
     let owner = application.map(|a| format!("{a}/")).unwrap_or_default();
-    let mut labels = Vec::new();
+    let mut labels: Vec<_> = r.beaten.iter().cloned().collect();
     let mut confidence = Confidence::High;
     let (attempts, place, reading) = match r.max_attempts {
         Some(entry) => {
@@ -133,7 +120,7 @@ fn layer(r: &Resolved<'_>, application: Option<&str>, profile: Option<&str>) -> 
                 labels.push((r.opens, format!("retry {} inherits its count", r.name)));
             }
             let value = shown(entry.value.as_str().unwrap_or_default());
-            let reading = format!("`{}: {value}` for {name}", shown(blocks::last_part(entry)));
+            let reading = format!("`{}: {value}` for {name}", shown(last_part(&entry.key)));
             (count.map(|n| Attempts::Count(n.max(1))), entry.value.span, reading)
         }
         None => match r.missing_base {
@@ -155,8 +142,8 @@ fn layer(r: &Resolved<'_>, application: Option<&str>, profile: Option<&str>) -> 
         reading,
         place,
         opens: r.opens,
-        component: application.map(str::to_string),
-        scope: Scope::Client { to: host(r) },
+        component: None,
+        scope: Scope::Client { to: host(r), grpc: false },
         attempts,
         asked_for: true,
         wait: timing.wait,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::{ComponentFact, ConfigMapFact, ConfigUse, EnvFact, Facts};
+use crate::facts::{ComponentFact, ConfigMapFact, ConfigUse, EnvFact, Facts, MountedMapFact};
 use crate::source::SourceFile;
 use crate::syntax::Node;
 use crate::systems::objects::Object;
@@ -21,6 +21,7 @@ pub(super) fn map(file: &SourceFile, object: &Object<'_>) -> Option<ConfigMapFac
         namespace: object.namespace.map(str::to_string),
         values: data.iter().filter_map(|e| value(&e.key, &e.value)).collect(),
         files: data.iter().any(|e| is_file(&e.key)).then(|| file.path.to_string()).into_iter().collect(),
+        place: Some(object.node.span),
     })
 }
 
@@ -42,6 +43,7 @@ pub(super) fn generators(file: &SourceFile, root: &Node, facts: &mut Facts) {
             namespace: namespace.map(str::to_string),
             values: values.collect(),
             files: files.collect(),
+            place: None,
         });
     }
 }
@@ -69,6 +71,10 @@ pub(super) fn join(facts: &mut Facts) {
             if same_namespace(component, map) && size <= left {
                 left -= size;
                 take(component, map, &taken.what);
+                if let (ConfigUse::Mount, Some(place)) = (&taken.what, map.place) {
+                    let component = component.name.clone();
+                    facts.mounted_maps.push(MountedMapFact { map: place, component });
+                }
             }
         }
     }

@@ -1,0 +1,55 @@
+//! Airflow: the retries of tasks that set none of their own.
+
+use std::time::Duration;
+
+use super::base;
+use crate::facts::Facts;
+use crate::model::{Advice, Conditions, Jitter, LayerKind, ModeSet, Setting, Wait};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings};
+
+/// Airflow.
+pub struct Airflow;
+
+const ID: &str = "airflow";
+const CONFIG: &str = "apache/airflow airflow/config_templates/config.yml";
+
+static META: SystemMeta = SystemMeta {
+    id: ID,
+    name: "Airflow",
+    reads: "`core.default_task_retries` and its delay in airflow.cfg",
+    marks: &["default_task_retries"],
+    defaults: &[
+        DefaultFigure { what: "default_task_retries: 0", value: "1 attempt", source: CONFIG },
+        DefaultFigure { what: "default_task_retry_delay absent", value: "300 s, the same each time", source: CONFIG },
+        DefaultFigure { what: "jitter", value: "none; there is no such setting", source: CONFIG },
+    ],
+};
+
+impl System for Airflow {
+    fn meta(&self) -> &'static SystemMeta {
+        &META
+    }
+
+    fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
+        for (file, root) in unit.documents().filter(|(file, _)| file.path.ends_with("airflow.cfg")) {
+            let core = root.get("core");
+            let field = |key: &str| core?.entry(key);
+            let Some(count) = field("default_task_retries") else { continue };
+            let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let name = "Airflow tasks without retries of their own".to_owned();
+            let attempts = settings::retries(count);
+            let mut layer =
+                base::apart(ID, format!("{ID}:{folder}").into(), name, count.key_span, None, attempts.clone());
+            base::counted(&mut layer, count, attempts);
+            layer.kind = LayerKind::Job;
+            let delay = field("default_task_retry_delay");
+            layer.wait = Wait::Fixed(base::or_default(delay, base::seconds, Duration::from_secs(300), CONFIG));
+            layer.wait_place = delay.map(|e| e.key_span);
+            layer.jitter = Setting::default(Jitter::None, CONFIG);
+            layer.retries = Conditions { yes: ModeSet::all(), ..Conditions::default() };
+            layer.retry_after = Setting::unknown("a task has no response", None);
+            layer.advice = Advice { fewer: Some("set `default_task_retries = 0`".to_owned()), ..Advice::default() };
+            facts.layers.push(layer);
+        }
+    }
+}

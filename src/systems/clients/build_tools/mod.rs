@@ -1,0 +1,48 @@
+//! Package managers: what they download, and how often they try. No request waits for it, and none of them has jitter
+//! to set.
+
+mod cargo;
+mod gradle;
+mod npm;
+mod pip;
+mod yarn;
+
+pub use cargo::Cargo;
+pub use gradle::Gradle;
+pub use npm::Npm;
+pub use pip::Pip;
+pub use yarn::Yarn;
+
+use super::base;
+use crate::model::{Advice, Attempts, Conditions, Jitter, Layer, Setting, Wait};
+use crate::source::SourceFile;
+use crate::syntax::Entry;
+
+/// What is known of a package manager.
+struct Tool {
+    id: &'static str,
+    name: &'static str,
+    /// The setting that switches its retries off.
+    off: &'static str,
+    source: &'static str,
+}
+
+/// The layer of a count that somebody wrote; what it does beside that is the same everywhere.
+fn layer(tool: &Tool, file: &SourceFile, count: &Entry, attempts: Setting<Attempts>) -> Layer {
+    let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let id = format!("{}:{folder}", tool.id);
+    let name = format!("{}'s downloads", tool.name);
+    let mut layer = base::apart(tool.id, id.into(), name, count.key_span, None, attempts.clone());
+    base::counted(&mut layer, count, attempts);
+    layer.jitter = Setting::default(Jitter::None, tool.source);
+    layer.retry_after = Setting::default(true, tool.source);
+    layer.retries = Conditions::default();
+    layer.wait = Wait::Unknown { why: "it cannot be set".to_owned() };
+    layer.advice = Advice { fewer: Some(format!("set `{}`", tool.off)), ..Advice::default() };
+    layer
+}
+
+/// The file's name.
+fn name(file: &SourceFile) -> &str {
+    file.path.rsplit('/').next().unwrap_or(&file.path)
+}

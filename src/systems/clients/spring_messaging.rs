@@ -1,0 +1,234 @@
+//! Listeners and templates of Spring AMQP, and Spring for Apache Kafka's retry topics and producer.
+
+use std::time::Duration;
+
+use super::applications::{self, Shape, View};
+use super::{base, spring};
+use crate::facts::Facts;
+use crate::model::{Advice, Attempts, Conditions, Confidence, Jitter, Layer, LayerKind, ModeSet, Scope, Setting};
+use crate::syntax::Entry;
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration};
+
+/// Spring AMQP and Spring for Apache Kafka.
+pub struct SpringMessaging;
+
+const ID: &str = "spring-messaging";
+const RABBIT: &str = "spring-projects/spring-boot module/spring-boot-rabbitmq RabbitProperties.java";
+const KAFKA: &str = "spring-projects/spring-boot module/spring-boot-kafka KafkaProperties.java";
+const PRODUCER: &str = "apache/kafka clients ProducerConfig.java";
+const COMMON: &str = "apache/kafka clients CommonClientConfigs.java";
+
+static META: SystemMeta = SystemMeta {
+    id: ID,
+    name: "Spring AMQP and Kafka",
+    reads: "`spring.rabbitmq.listener.*.retry`, `spring.rabbitmq.template.retry`, `spring.kafka.retry.topic` and `spring.kafka.producer` in application settings",
+    marks: &["rabbitmq", "kafka"],
+    defaults: &[
+        DefaultFigure { what: "spring.rabbitmq…retry.enabled absent", value: "no retries", source: RABBIT },
+        DefaultFigure { what: "max-attempts (Spring Boot 3)", value: "all tries, the first included", source: RABBIT },
+        DefaultFigure { what: "max-retries (Spring Boot 4)", value: "retries after the first try", source: RABBIT },
+        DefaultFigure { what: "both absent", value: "3 or 4 attempts, by the version of Spring Boot", source: RABBIT },
+        DefaultFigure {
+            what: "initial-interval, multiplier, max-interval absent",
+            value: "1 s, the same each time, at most 10 s",
+            source: RABBIT,
+        },
+        DefaultFigure { what: "jitter", value: "none; there is no such setting", source: RABBIT },
+        DefaultFigure { what: "spring.kafka.retry.topic.attempts absent", value: "3 attempts", source: KAFKA },
+        DefaultFigure {
+            what: "spring.kafka.retry.topic.backoff absent",
+            value: "1 s, the same each time, at most 30 s, no jitter",
+            source: KAFKA,
+        },
+        DefaultFigure {
+            what: "spring.kafka.producer.retries absent",
+            value: "as often as fits into delivery.timeout.ms, 120 s",
+            source: PRODUCER,
+        },
+        DefaultFigure {
+            what: "retry.backoff.ms, retry.backoff.max.ms absent",
+            value: "100 ms, × 2, at most 1 s, 20 % random",
+            source: COMMON,
+        },
+    ],
+};
+
+macro_rules! retry_keys {
+    ($($below:literal),*) => {
+        &[$(
+            concat!($below, ".enabled"),
+            concat!($below, ".max-attempts"),
+            concat!($below, ".max-retries"),
+            concat!($below, ".initial-interval"),
+            concat!($below, ".multiplier"),
+            concat!($below, ".max-interval"),
+        )*
+            "spring.kafka.retry.topic.enabled",
+            "spring.kafka.retry.topic.attempts",
+            "spring.kafka.retry.topic.backoff.delay",
+            "spring.kafka.retry.topic.backoff.multiplier",
+            "spring.kafka.retry.topic.backoff.max-delay",
+            "spring.kafka.producer.retries",
+        ]
+    };
+}
+
+const SHAPE: Shape = Shape {
+    maps: &[],
+    keys: retry_keys!(
+        "spring.rabbitmq.listener.simple.retry",
+        "spring.rabbitmq.listener.direct.retry",
+        "spring.rabbitmq.template.retry"
+    ),
+};
+
+impl System for SpringMessaging {
+    fn meta(&self) -> &'static SystemMeta {
+        &META
+    }
+
+    fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
+        applications::note(unit, facts);
+    }
+
+    fn join(&self, facts: &mut Facts) {
+        applications::add_layers(facts, &SHAPE, |view, _| {
+            let rabbit = ["listener.simple", "listener.direct", "template"];
+            let mut out: Vec<Layer> = rabbit.iter().filter_map(|which| of_rabbit(view, which)).collect();
+            out.extend(retry_topic(view));
+            out.extend(producer(view));
+            out
+        });
+    }
+}
+
+fn time(entry: &Entry) -> Setting<Duration> {
+    spring::setting(entry, "a duration", duration::spring)
+}
+
+fn of_rabbit(view: &View<'_>, which: &str) -> Option<Layer> {
+    let key = |name: &str| format!("spring.rabbitmq.{which}.retry.{name}");
+    let field = |name: &str| view.get(&key(name));
+    let on = field("enabled").filter(|e| e.value.as_bool() == Some(true))?;
+    let is_listener = which != "template";
+    let name = if is_listener { "RabbitMQ listeners of Spring" } else { "RabbitTemplate" }.to_owned();
+    let attempts = Setting::unknown("3 attempts in Spring Boot 3, 4 in Spring Boot 4", Some(on.value.span));
+    let mut layer = base::client(ID, format!("{ID}:rabbitmq:{which}").into(), name, on.key_span, None, attempts);
+    layer.asked_for = true;
+    // The newer name came with the newer meaning: retries, not tries.
+    if let Some(count) = field("max-retries") {
+        base::counted(&mut layer, count, base::retries(count, None));
+        layer.labels.extend(view.beaten(&key("max-retries")));
+    } else if let Some(count) = field("max-attempts") {
+        base::counted(&mut layer, count, base::tries(count));
+        layer.labels.extend(view.beaten(&key("max-attempts")));
+        // Spring Boot 4 does not read it any more.
+        layer.confidence = Confidence::Medium;
+    }
+    layer.wait = base::exponential(
+        base::or_default(field("initial-interval"), time, Duration::from_secs(1), RABBIT),
+        base::or_default(field("multiplier"), base::number, 1.0, RABBIT),
+        base::or_default(field("max-interval"), time, Duration::from_secs(10), RABBIT).map(Some),
+    );
+    layer.wait_place = field("initial-interval").or(field("multiplier")).map(|e| e.key_span);
+    layer.jitter = Setting::default(Jitter::None, RABBIT);
+    layer.retry_after = Setting::unknown("there is no response", None);
+    layer.retries = Conditions { yes: ModeSet::all(), ..Conditions::default() };
+    layer.advice = Advice {
+        fewer: Some("set `retry.enabled: false`".to_owned()),
+        grow: Some("set `retry.multiplier: 2`".to_owned()),
+        ..Advice::default()
+    };
+    if is_listener {
+        layer.kind = LayerKind::Queue;
+    } else {
+        let to = base::host(view.get("spring.rabbitmq.host"));
+        let to = to.or_else(|| base::first_host(view.get("spring.rabbitmq.addresses")));
+        layer.scope = Scope::Client { to, grpc: false };
+        layer.retries.yes = ModeSet::transport();
+    }
+    Some(layer)
+}
+
+/// Messages that failed go to another topic, and from there to the listener again.
+fn retry_topic(view: &View<'_>) -> Option<Layer> {
+    let key = |name: &str| format!("spring.kafka.retry.topic.{name}");
+    let field = |name: &str| view.get(&key(name));
+    // Until Spring Boot 3.4 the waits stood beside the count.
+    let wait = |name: &str| field(&format!("backoff.{name}")).or_else(|| field(name));
+    let on = field("enabled").filter(|e| e.value.as_bool() == Some(true))?;
+    let name = "Kafka retry topics of Spring".to_owned();
+    let attempts = Setting::default(Attempts::Count(3), KAFKA);
+    let mut layer = base::client(ID, format!("{ID}:kafka:retry-topic").into(), name, on.key_span, None, attempts);
+    layer.asked_for = true;
+    layer.kind = LayerKind::Queue;
+    if let Some(count) = field("attempts") {
+        base::counted(&mut layer, count, base::tries(count));
+        layer.labels.extend(view.beaten(&key("attempts")));
+    }
+    layer.wait = base::exponential(
+        base::or_default(wait("delay"), time, Duration::from_secs(1), KAFKA),
+        base::or_default(wait("multiplier"), base::number, 1.0, KAFKA),
+        base::or_default(wait("max-delay"), time, Duration::from_secs(30), KAFKA).map(Some),
+    );
+    layer.wait_place = wait("delay").or(wait("multiplier")).map(|e| e.key_span);
+    let random = wait("random").or_else(|| field("random-back-off")).filter(|e| e.value.as_bool() == Some(true));
+    layer.jitter = match (random, wait("jitter")) {
+        (Some(e), _) => Setting::written(Jitter::Partial { low: 1.0, high: 2.0 }, e.value.span),
+        (None, Some(e)) => time(e).map(|d| if d.is_zero() { Jitter::None } else { base::around(0.5) }),
+        (None, None) => Setting::default(Jitter::None, KAFKA),
+    };
+    layer.retries = Conditions { yes: ModeSet::all(), ..Conditions::default() };
+    layer.retry_after = Setting::unknown("there is no response", None);
+    layer.advice = Advice {
+        fewer: Some("set `spring.kafka.retry.topic.enabled: false`".to_owned()),
+        grow: Some("set `backoff.multiplier: 2` and `backoff.max-delay`".to_owned()),
+        jitter: Some("set `backoff.jitter`, such as 500ms (`backoff.random: true` before Spring Boot 4)".to_owned()),
+        ..Advice::default()
+    };
+    Some(layer)
+}
+
+fn producer(view: &View<'_>) -> Option<Layer> {
+    let property = |name: &str| {
+        view.get(&format!("spring.kafka.producer.properties.{name}"))
+            .or_else(|| view.get(&format!("spring.kafka.properties.{name}")))
+    };
+    let retries = view.get("spring.kafka.producer.retries").or_else(|| property("retries"));
+    let timeout = property("delivery.timeout.ms");
+    let first = retries.or(timeout)?;
+    let wait = base::exponential(
+        base::or_default(property("retry.backoff.ms"), base::millis, Duration::from_millis(100), COMMON),
+        Setting::default(2.0, COMMON),
+        base::or_default(property("retry.backoff.max.ms"), base::millis, Duration::from_secs(1), COMMON).map(Some),
+    );
+    let deadline = base::or_default(timeout, base::millis, Duration::from_secs(120), PRODUCER);
+    let attempts = match retries {
+        Some(count) => base::retries(count, None),
+        None => deadline.clone().map(|d| base::within(d, &wait)),
+    };
+    let to = base::first_host(view.get("spring.kafka.producer.bootstrap-servers"))
+        .or_else(|| base::first_host(view.get("spring.kafka.bootstrap-servers")));
+    let name = "Kafka producer of Spring".to_owned();
+    let mut layer = base::client(ID, format!("{ID}:kafka:producer").into(), name, first.key_span, to, attempts.clone());
+    // Written out, the largest number still means that the time decides.
+    let unlimited = attempts.value().and_then(|a| a.count()).is_some_and(|n| n > u64::from(u32::MAX >> 1));
+    let attempts = if unlimited { deadline.clone().map(|d| base::within(d, &wait)) } else { attempts };
+    base::counted(&mut layer, first, attempts);
+    layer.labels.extend(view.beaten("spring.kafka.producer.retries"));
+    layer.wait = wait;
+    layer.wait_place = property("retry.backoff.ms").map(|e| e.key_span);
+    layer.jitter = Setting::default(Jitter::Partial { low: 0.8, high: 1.2 }, COMMON);
+    layer.overall = Some(deadline);
+    layer.per_try =
+        Some(base::or_default(property("request.timeout.ms"), base::millis, Duration::from_secs(30), COMMON));
+    layer.retries = Conditions { yes: ModeSet::transport(), ..Conditions::default() };
+    layer.retry_after = Setting::unknown("there is no such answer", None);
+    layer.advice = Advice {
+        fewer: Some(
+            "shorten `delivery.timeout.ms`; `retries: 0` loses messages that one more try would deliver".to_owned(),
+        ),
+        ..Advice::default()
+    };
+    Some(layer)
+}

@@ -71,6 +71,10 @@ pub struct Facts {
     pub settings: Vec<SettingsFact>,
     /// Settings of applications that have profiles, and that the environment can override.
     pub applications: Vec<ApplicationFact>,
+    /// Files of environment variables.
+    pub env_files: Vec<EnvFileFact>,
+    /// What components take from them.
+    pub env_file_uses: Vec<EnvFileUseFact>,
     /// ConfigMaps whose entries components mount as files.
     pub mounted_maps: Vec<MountedMapFact>,
     /// Purges.
@@ -123,6 +127,8 @@ impl Facts {
         self.modules.append(&mut other.modules);
         self.settings.append(&mut other.settings);
         self.applications.append(&mut other.applications);
+        self.env_files.append(&mut other.env_files);
+        self.env_file_uses.append(&mut other.env_file_uses);
         self.mounted_maps.append(&mut other.mounted_maps);
         self.purges.append(&mut other.purges);
         self.schemas.append(&mut other.schemas);
@@ -503,4 +509,24 @@ pub struct ApplicationSetting {
     pub path: Vec<(String, Span)>,
     /// The end of the key, with the value.
     pub entry: Entry,
+}
+
+/// A file of environment variables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvFileFact {
+    /// The path as shown.
+    pub path: String,
+    /// The variables.
+    pub values: Vec<EnvFact>,
+}
+
+/// What a component takes from a file of environment variables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvFileUseFact {
+    /// The place of the component's name, as in [`ComponentFact::span`].
+    pub component: Span,
+    /// The file, as shown.
+    pub path: String,
+    /// One variable whose value names others, as it is written; `None`: the whole file.
+    pub value: Option<EnvFact>,
 }

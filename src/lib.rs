@@ -102,7 +102,8 @@ fn stages(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
 
     let discovered = discover(&paths)?;
     let texts = read(&discovered.files, &|file| could_concern(file, config.include_tests));
-    let selection = select(&texts.files, config.include_tests, inputs.parse_all);
+    let mut selection = select(&texts.files, config.include_tests, inputs.parse_all);
+    selection.add(&texts.files, |file| config.concerns(file));
     let parsed = selection.parsed(&texts.files);
     let mut facts = extract::extract(&parsed, config);
     selection.prune(&texts.files, &mut facts);
@@ -111,7 +112,11 @@ fn stages(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
     let with_allows: BTreeSet<FileId> = allows.iter().map(|allow| allow.span.file).collect();
     let allowing: Vec<SourceFile> = texts.files.into_iter().filter(|file| with_allows.contains(&file.id)).collect();
     let sources: Sources = parsed.into_iter().chain(allowing).chain(config.source.as_deref().cloned()).collect();
-    let code = eval::read(&Index::new(&facts.packages, &facts.modules), &facts.packages, &facts.settings);
+    let code = eval::read(
+        &Index::new(&facts.packages, &facts.modules).with_helpers(&config.helpers),
+        &facts.packages,
+        &facts.settings,
+    );
     let model = graph::link(facts, code, &sources, config);
     let findings = rules::invalid_allow::apply(rules::check(&model), &allows, inputs.today);
     let findings = config::apply_levels(findings, config, &sources);

@@ -86,7 +86,7 @@ fixtures! {
     tyk
     openfeign spring_cloud_loadbalancer spring_messaging microprofile_fault_tolerance
     grpc otel_collector prometheus_remote_write vector fluent_bit promtail query_frontend telegraf beats dotnet_resilience
-    azure_sdk azure_functions aws_sdk_config terraform_aws airflow dbt cargo npm yarn pip gradle
+    azure_sdk azure_functions aws_sdk_config terraform_aws airflow dbt cargo npm yarn pip gradle fluentd logstash alloy
 }
 
 #[test]

@@ -4,7 +4,9 @@ pub mod globs;
 pub mod keys;
 mod levels;
 mod load;
+pub mod own;
 mod problem;
+mod read_own;
 mod reader;
 
 #[cfg(test)]
@@ -17,11 +19,13 @@ use std::time::Duration;
 pub use globs::{Bases, Globs};
 pub use levels::apply_levels;
 pub use load::{find, load, parse};
+use own::{HelperConfig, SystemConfig};
 pub use problem::{Invalid, Problem};
 pub use reader::Names;
 
 use crate::rules::Severity;
 use crate::source::{FileId, SourceFile, Span};
+use crate::syntax::Syntax;
 use crate::systems::Versions;
 
 /// The name of the configuration file.
@@ -49,6 +53,10 @@ pub struct Config {
     pub exclude: Vec<String>,
     /// What cannot be seen.
     pub services: Vec<ServiceConfig>,
+    /// Functions and macros of the project that retry.
+    pub helpers: Vec<HelperConfig>,
+    /// Formats of settings of the project's own.
+    pub own_systems: Vec<SystemConfig>,
     /// How long after the first time a request or message can still come again, and where that is written.
     pub redelivery_window: Option<(Duration, Span)>,
     /// Versions of systems.
@@ -74,6 +82,8 @@ impl Default for Config {
             overrides: Vec::new(),
             exclude: Vec::new(),
             services: Vec::new(),
+            helpers: Vec::new(),
+            own_systems: Vec::new(),
             redelivery_window: None,
             versions: Versions::default(),
             fail_on: Some(Severity::Error),
@@ -88,6 +98,14 @@ impl Config {
     /// The defaults, with globs that start at the working directory: absolute, links resolved.
     pub fn without_file(cwd: &Path) -> Self {
         Self { bases: Bases { config: cwd.to_owned(), cwd: cwd.to_owned() }, ..Self::default() }
+    }
+
+    /// Whether a file is of a format that `[[system]]` describes, or may call what `[[helper]]` names.
+    pub fn concerns(&self, file: &SourceFile) -> bool {
+        let is_rust = || Syntax::of_path(&file.path) == Some(Syntax::Rust);
+        let calls = |h: &HelperConfig| file.text.contains(h.name());
+        let described = |s: &SystemConfig| self.globs(&s.files).matches(&file.path);
+        (!self.helpers.is_empty() && is_rust() && self.helpers.iter().any(calls)) || self.own_systems.iter().any(described)
     }
 
     /// Globs of this configuration, to be asked with shown paths.

@@ -48,7 +48,7 @@ fn syntax_problem(error: &crate::syntax::SyntaxError) -> Problem {
     Problem { range: error.span.range(), message: error.message.clone(), label: "not TOML".to_owned(), help: None }
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     names: &'a Names,
     problems: Vec<Problem>,
 }
@@ -70,6 +70,8 @@ impl Reader<'_> {
                     config.services = self.tables(entry, key, Self::service);
                     self.twice(&config.services);
                 }
+                "helper" => config.helpers = self.tables(entry, key, Self::helper),
+                "system" => config.own_systems = self.tables(entry, key, Self::own_system),
                 "redelivery" => config.redelivery_window = self.redelivery(value, key),
                 "systems" => self.versions(value, key, config),
                 _ => {}
@@ -122,6 +124,11 @@ impl Reader<'_> {
         self.required(entry, node, "service").then_some(read)
     }
 
+    /// Whether a name is that of a known system.
+    pub(super) fn knows_system(&self, name: &str) -> bool {
+        self.names.systems.contains(&name)
+    }
+
     fn twice(&mut self, services: &[ServiceConfig]) {
         let mut seen = BTreeSet::new();
         for service in services.iter().filter(|s| !s.name.is_empty()) {
@@ -133,7 +140,7 @@ impl Reader<'_> {
     }
 
     /// The entries of a table that are known; the others are problems.
-    fn entries<'n>(&mut self, node: &'n Node, table: &'static str) -> Vec<(&'static Key, &'n Entry)> {
+    pub(super) fn entries<'n>(&mut self, node: &'n Node, table: &'static str) -> Vec<(&'static Key, &'n Entry)> {
         let mut known = Vec::new();
         for entry in node.entries() {
             match keys_of(table).find(|key| key.name == &*entry.key) {
@@ -157,7 +164,7 @@ impl Reader<'_> {
     }
 
     /// Whether every key of the table without a default is there; what is missing is a problem.
-    fn required(&mut self, entry: &Entry, node: &Node, table: &'static str) -> bool {
+    pub(super) fn required(&mut self, entry: &Entry, node: &Node, table: &'static str) -> bool {
         let missing: Vec<_> =
             keys_of(table).filter(|key| key.default.is_empty() && node.get(key.name).is_none()).collect();
         for key in &missing {
@@ -191,17 +198,17 @@ impl Reader<'_> {
         tables
     }
 
-    fn count(&mut self, node: &Node, key: &Key) -> Option<u64> {
+    pub(super) fn count(&mut self, node: &Node, key: &Key) -> Option<u64> {
         let number = unquoted(node).and_then(|_| node.as_int()).and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0);
         self.or_wrong(number, node, key)
     }
 
-    fn flag(&mut self, node: &Node, key: &Key) -> Option<bool> {
+    pub(super) fn flag(&mut self, node: &Node, key: &Key) -> Option<bool> {
         let flag = unquoted(node).and_then(|_| node.as_bool());
         self.or_wrong(flag, node, key)
     }
 
-    fn text(&mut self, node: &Node, key: &Key) -> Option<String> {
+    pub(super) fn text(&mut self, node: &Node, key: &Key) -> Option<String> {
         let text = quoted(node).filter(|text| !text.trim().is_empty()).map(str::to_owned);
         self.or_wrong(text, node, key)
     }
@@ -214,7 +221,7 @@ impl Reader<'_> {
         items.iter().filter_map(|item| Some((self.text(item, key)?, item.span.range()))).collect()
     }
 
-    fn globs(&mut self, node: &Node, key: &Key) -> Vec<String> {
+    pub(super) fn globs(&mut self, node: &Node, key: &Key) -> Vec<String> {
         let mut globs = Vec::new();
         for (glob, range) in self.texts(node, key) {
             if let Some(trouble) = globs::trouble(&glob) {
@@ -281,14 +288,14 @@ impl Reader<'_> {
         }
     }
 
-    fn or_wrong<T>(&mut self, value: Option<T>, node: &Node, key: &Key) -> Option<T> {
+    pub(super) fn or_wrong<T>(&mut self, value: Option<T>, node: &Node, key: &Key) -> Option<T> {
         if value.is_none() {
             self.wrong(node, key);
         }
         value
     }
 
-    fn wrong(&mut self, node: &Node, key: &Key) {
+    pub(super) fn wrong(&mut self, node: &Node, key: &Key) {
         let label = format!("expected {}", key.kind.words());
         let help = match (key.kind, node.as_str()) {
             (Kind::FailOn, Some(word)) => {
@@ -299,7 +306,7 @@ impl Reader<'_> {
         self.problem(node.span.range(), format!("wrong value for `{}`", key.name), label, help);
     }
 
-    fn problem(&mut self, range: Range<usize>, message: String, label: impl Into<String>, help: Option<String>) {
+    pub(super) fn problem(&mut self, range: Range<usize>, message: String, label: impl Into<String>, help: Option<String>) {
         self.problems.push(Problem { range, message, label: label.into(), help });
     }
 }
@@ -310,11 +317,11 @@ fn set<T>(place: &mut T, value: Option<T>) {
     }
 }
 
-fn quoted(node: &Node) -> Option<&str> {
+pub(super) fn quoted(node: &Node) -> Option<&str> {
     node.scalar().filter(|s| !s.plain).map(|s| &*s.text)
 }
 
-fn unquoted(node: &Node) -> Option<&str> {
+pub(super) fn unquoted(node: &Node) -> Option<&str> {
     node.scalar().filter(|s| s.plain).map(|s| &*s.text)
 }
 

@@ -179,3 +179,75 @@ fn broken_syntax_is_told_with_its_place_and_nothing_else() {
     let found = parse(&source("colour = 1\nnotes = tru\n"), &names()).unwrap_err();
     assert!(found.iter().all(|p| p.label == "not TOML" && p.range.start >= 11), "{found:?}");
 }
+
+#[test]
+fn helpers_are_read() {
+    let config = good(
+        r#"
+[[helper]]
+name = "Client::with_retry"
+retries-argument = 2
+call-argument = 1
+wait-argument = 3
+factor = 1.5
+cap = "10s"
+
+[[helper]]
+name = "retry!"
+attempts = 4
+wait = "250ms"
+jitter = true
+"#,
+    );
+    let [method, r#macro] = config.helpers.as_slice() else { panic!("{:?}", config.helpers) };
+    assert_eq!(method.path, ["Client", "with_retry"]);
+    assert!(!method.is_macro && method.is_called(&["crate", "Client", "with_retry"]));
+    assert!(!method.is_called(&["with_retry"]) && !method.is_called(&["Other", "with_retry"]));
+    assert_eq!((method.count, method.call), (own::HelperCount::Retries(1), Some(0)));
+    assert_eq!((method.wait, method.factor), (Some(own::HelperWait::Argument(2)), Some(1.5)));
+    assert_eq!(method.cap, Some(std::time::Duration::from_secs(10)));
+    assert!(r#macro.is_macro && r#macro.name() == "retry" && r#macro.jitter == Some(true));
+    assert!(matches!(r#macro.count, own::HelperCount::Fixed(4, _)));
+}
+
+#[test]
+fn what_is_wrong_with_a_helper_or_a_format_is_named_where_it_stands() {
+    for (text, place, message) in [
+        ("[[helper]]\nattempts = 3\n", "[[helper]]\nattempts = 3", "`[[helper]]` without `name`"),
+        ("[[helper]]\nname = \"a b\"\n", "\"a b\"", "not the name of a function"),
+        ("[[helper]]\nname = \"a\"\nattempts = 0\n", "0", "wrong value for `attempts`"),
+        ("[[helper]]\nname = \"a\"\nretries-argument = 0\n", "0", "wrong value for `retries-argument`"),
+        ("[[helper]]\nname = \"a\"\nwait = 3\n", "3", "wrong value for `wait`"),
+        (
+            "[[helper]]\nname = \"a\"\nattempts = 3\nretries-argument = 1\n",
+            "retries-argument",
+            "`attempts` and `retries-argument` both say its count",
+        ),
+        ("[[helper]]\nname = \"a\"\ncount = 1\n", "count", "unknown key `count`"),
+        (
+            "[[system]]\nname = \"kong\"\nfiles = [\"a\"]\nlayers = \"a\"\n",
+            "\"kong\"",
+            "`kong` is a system that retrylint knows",
+        ),
+        ("[[system]]\nname = \"a\"\nfiles = [\"a\"]\nlayers = \"a..b\"\n", "\"a..b\"", "`a..b` is no chain of keys"),
+        (
+            "[[system]]\nname = \"a\"\nfiles = [\"a\"]\nlayers = \"a.*\"\nbase = \"b.*\"\n",
+            "\"b.*\"",
+            "`b.*` leads to several places",
+        ),
+        (
+            "[[system]]\nname = \"a\"\nfiles = [\"a\"]\nlayers = \"a\"\nretries = \"n\"\nattempts = \"m\"\n",
+            "attempts",
+            "`retries` and `attempts` both say its count",
+        ),
+        ("[[system]]\nname = \"a\"\nfiles = [\"a\"]\nlayers = \"a\"\nunit = \"h\"\n", "\"h\"", "wrong value for `unit`"),
+        (
+            "[[system]]\nname = \"a\"\nfiles = [\"a\"]\nlayers = \"a\"\ndefault-statuses = [503, 200]\n",
+            "200",
+            "wrong value for `default-statuses`",
+        ),
+    ] {
+        let found = wrong(text);
+        assert!(found.iter().any(|(at, what, _)| at == place && what == message), "{text}\n{found:?}");
+    }
+}

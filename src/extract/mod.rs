@@ -13,6 +13,7 @@ use crate::rust::lower::lower;
 use crate::rust::stores::texts;
 use crate::source::{SourceFile, Span, Unread};
 use crate::syntax::{self, Parsed, Syntax, SyntaxError};
+use crate::systems::clients::configured::Configured;
 use crate::systems::sql::{purges, schema};
 use crate::systems::{self, Part, Unit, charts, overlays};
 
@@ -22,10 +23,11 @@ const MAX_RUST_BYTES: usize = 8 << 20;
 /// The facts of all files, in their order, joined by each system.
 pub fn extract(files: &[SourceFile], config: &Config) -> Facts {
     let units = systems::units(&files.iter().map(|file| &*file.path).collect::<Vec<_>>());
+    let own = Configured::new(config);
     let of_units: Vec<Facts> = units
         .par_iter()
         .map(|unit| unit.iter().filter_map(|&n| files.get(n)).collect::<Vec<_>>())
-        .map(|unit| extract_unit(&unit, config))
+        .map(|unit| extract_unit(&unit, config, &own))
         .collect();
     let paths = files.iter().map(|file| (file.id, file.path.clone())).collect();
     let mut facts = Facts { paths, ..Facts::default() };
@@ -64,12 +66,14 @@ fn add_unknown<T: PartialEq>(known: &mut Vec<T>, more: Vec<T>) {
 }
 
 fn extract_unit(files: &[&SourceFile], config: &Config) -> Facts {
+fn extract_unit(files: &[&SourceFile], config: &Config, own: &Configured<'_>) -> Facts {
     let syntax = |file: &SourceFile| Syntax::of_path(&file.path);
     match files {
         [file] if syntax(file) == Some(Syntax::Rust) => extract_rust(file, config),
         [file] if syntax(file) == Some(Syntax::Sql) => extract_sql(file),
         [file] if cargo::is_lock(&file.path) => Facts { locks: vec![cargo::lock(file)], ..Facts::default() },
         _ => extract_settings(files, config),
+        _ => extract_settings(files, config, own),
     }
 }
 
@@ -99,10 +103,13 @@ fn extract_sql(file: &SourceFile) -> Facts {
 
 fn extract_settings(files: &[&SourceFile], config: &Config) -> Facts {
     let mut parsed: Vec<(&SourceFile, Parsed)> =
+fn extract_settings(files: &[&SourceFile], config: &Config, own: &Configured<'_>) -> Facts {
+    let parsed: Vec<(&SourceFile, Parsed)> =
         files.iter().filter_map(|file| Some((*file, syntax::parse(Syntax::of_path(&file.path)?, file)))).collect();
     charts::resolve(&mut parsed);
     let unit = Unit { parts: parsed.iter().map(|(file, parsed)| Part::new(file, parsed)).collect() };
     let mut facts = systems::extract(&unit, &config.versions);
+    own.extract(&unit, &mut facts);
     for (file, parsed) in &parsed {
         if cargo::is_manifest(&file.path) {
             cargo::extract(file, parsed, &mut facts);

@@ -1,5 +1,6 @@
 //! Texts to trees. Parsers never fail and never do I/O: they return what they could read and what they could not.
 
+pub mod blocks;
 pub mod caddyfile;
 mod directive;
 pub mod dockerfile;
@@ -12,6 +13,7 @@ pub mod nginx;
 pub mod properties;
 pub mod templates;
 pub mod sections;
+pub mod tags;
 pub mod toml;
 pub mod tree;
 pub mod xml;
@@ -35,6 +37,8 @@ pub fn parse(syntax: Syntax, file: &SourceFile) -> Parsed {
         Syntax::Xml => xml::parse(file),
         Syntax::Hcl => hcl::parse(file),
         Syntax::Dockerfile => dockerfile::parse(file),
+        Syntax::Blocks => blocks::parse(file),
+        Syntax::Tags => tags::parse(file),
         Syntax::Ini => sections::parse(file, sections::Form::Ini),
         Syntax::Sections => sections::parse(file, sections::Form::Words),
         Syntax::Variables => sections::parse(file, sections::Form::Variables),
@@ -67,6 +71,10 @@ pub enum Syntax {
     Hcl,
     /// Dockerfiles; instructions with words.
     Dockerfile,
+    /// Blocks of attributes: Alloy, Logstash.
+    Blocks,
+    /// Fluentd's sections between tags.
+    Tags,
     /// Sections of `key = value`.
     Ini,
     /// Fluent Bit's classic form: sections of keys and words.
@@ -127,6 +135,10 @@ fn of_program(path: &str, name: &str) -> Option<Syntax> {
         name if name.ends_with(".conf") && (name.contains("fluent-bit") || name.contains("fluentbit")) => {
             Syntax::Sections
         }
+        name if name.ends_with(".alloy") || name.ends_with(".river") => Syntax::Blocks,
+        name if name.ends_with(".conf") && path.to_ascii_lowercase().contains("logstash") => Syntax::Blocks,
+        "fluent.conf" | "fluentd.conf" | "td-agent.conf" => Syntax::Tags,
+        name if name.ends_with(".conf") && path.to_ascii_lowercase().contains("fluentd") => Syntax::Tags,
         name if name.ends_with(".conf") && path.contains("telegraf.d/") => Syntax::Toml,
         _ => return None,
     })

@@ -9,6 +9,7 @@ mod delegates;
 pub mod deploy;
 pub mod duration;
 mod embedded;
+mod env_files;
 mod envoy_based;
 pub mod gateways;
 mod ingresses;
@@ -134,6 +135,7 @@ pub trait System: Sync {
 /// The facts of one unit, from every system; what stands as text in its ConfigMaps is read as files of its own.
 pub fn extract(unit: &Unit<'_>, versions: &Versions) -> Facts {
     let mut facts = Facts::default();
+    env_files::note(unit, &mut facts);
     let is_read = |text: &str| all().iter().any(|s| has_mark(s.meta(), text));
     let inner = embedded::in_config_maps(unit.documents(), &is_read);
     let inner = inner.iter().map(|files| Unit { parts: files.iter().map(embedded::Inner::part).collect() });
@@ -261,6 +263,9 @@ pub fn all() -> &'static [&'static dyn System] {
         &clients::query_frontend::QueryFrontend,
         &clients::telegraf::Telegraf,
         &clients::beats::Beats,
+        &clients::fluentd::Fluentd,
+        &clients::logstash::Logstash,
+        &clients::alloy::Alloy,
         &clients::dotnet::DotNet,
         &clients::azure_sdk::AzureSdk,
         &clients::azure_functions::AzureFunctions,

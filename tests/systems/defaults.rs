@@ -1175,6 +1175,28 @@ const ROWS: &[Row] = &[
         text: BEAT,
         holds: |f| is_default(&only(f).per_try, Duration::from_secs(90)),
     },
+    Row { system: "fluentd", what: "retry_max_times absent", file: "fluent.conf", text: FLUENTD, holds: |f| matches!(only(f).attempts, Setting::Default { value: Attempts::Within { about: 18, .. }, .. }) },
+    Row { system: "fluentd", what: "retry_forever: true", file: "fluent.conf", text: "<match a>\n@type http\n<buffer>\nretry_forever true\n</buffer>\n</match>\n", holds: |f| only(f).is_unbounded() && !only(f).is_implicit() },
+    Row { system: "fluentd", what: "retry_wait, retry_exponential_backoff_base absent", file: "fluent.conf", text: FLUENTD, holds: |f| waits(f, [1000, 2000, 4000, 8000, 16_000]) && matches!(&only(f).wait, Wait::Exponential { cap, .. } if cap.value() == Some(&None)) },
+    Row { system: "fluentd", what: "retry_randomize absent", file: "fluent.conf", text: FLUENTD, holds: |f| default_jitter(f, Jitter::Partial { low: 0.875, high: 1.125 }) },
+    Row { system: "fluentd", what: "retry_type: periodic", file: "fluent.conf", text: "<match a>\n@type http\n<buffer>\nretry_type periodic\n</buffer>\n</match>\n", holds: |f| waits(f, [1000; 5]) },
+    Row { system: "fluentd", what: "retryable_response_codes absent", file: "fluent.conf", text: FLUENTD, holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "503"] },
+    Row { system: "fluentd", what: "Retry-After", file: "fluent.conf", text: FLUENTD, holds: |f| only(f).retry_after.value() == Some(&false) },
+    Row { system: "logstash", what: "output elasticsearch", file: "logstash.conf", text: LOGSTASH, holds: |f| only(f).is_unbounded() && only(f).is_implicit() },
+    Row { system: "logstash", what: "retry_initial_interval, retry_max_interval absent", file: "logstash.conf", text: LOGSTASH, holds: |f| waits(f, [2000, 4000, 8000, 16_000, 32_000]) && only(f).wait.nominal(9) == Some(Duration::from_secs(64)) },
+    Row { system: "logstash", what: "jitter of output elasticsearch", file: "logstash.conf", text: LOGSTASH, holds: |f| default_jitter(f, Jitter::None) && only(f).advice.jitter.is_none() },
+    Row { system: "logstash", what: "what output elasticsearch retries", file: "logstash.conf", text: LOGSTASH, holds: |f| only(f).retries.any_error.is_some() && only(f).retries.yes.contains(Mode::Status(404)) },
+    Row { system: "logstash", what: "retry_failed absent (http)", file: "logstash.conf", text: LOGSTASH_HTTP, holds: |f| only(f).is_unbounded() && only(f).is_implicit() },
+    Row { system: "logstash", what: "waits of output http", file: "logstash.conf", text: LOGSTASH_HTTP, holds: |f| waits(f, [1000, 4000, 9000, 16_000, 25_000]) && only(f).wait.nominal(9) == Some(Duration::from_secs(60)) },
+    Row { system: "logstash", what: "retryable_codes absent (http)", file: "logstash.conf", text: LOGSTASH_HTTP, holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "429", "500", "502-504"] },
+    Row { system: "logstash", what: "request_timeout absent (http)", file: "logstash.conf", text: LOGSTASH_HTTP, holds: |f| is_default(&only(f).per_try, Duration::from_secs(60)) },
+    Row { system: "alloy", what: "loki.write: max_backoff_retries absent", file: "a.alloy", text: ALLOY, holds: |f| default_count(f, 10) },
+    Row { system: "alloy", what: "loki.write: max_backoff_retries 0", file: "a.alloy", text: "loki.write \"a\" { endpoint { url = \"http://l\"\n max_backoff_retries = 0 } }", holds: |f| only(f).is_unbounded() },
+    Row { system: "alloy", what: "loki.write: min_backoff_period, max_backoff_period absent", file: "a.alloy", text: ALLOY, holds: |f| waits(f, [500, 1000, 2000, 4000, 8000]) && only(f).wait.nominal(20) == Some(Duration::from_secs(300)) },
+    Row { system: "alloy", what: "loki.write: what is retried", file: "a.alloy", text: ALLOY, holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "429", "5xx"] },
+    Row { system: "alloy", what: "prometheus.remote_write", file: "a.alloy", text: ALLOY_METRICS, holds: |f| only(f).is_unbounded() && only(f).retries.yes.contains(Mode::Status(429)) },
+    Row { system: "alloy", what: "prometheus.remote_write: min_backoff, max_backoff absent", file: "a.alloy", text: ALLOY_METRICS, holds: |f| waits(f, [30, 60, 120, 240, 480]) && only(f).wait.nominal(20) == Some(Duration::from_secs(5)) },
+    Row { system: "alloy", what: "otelcol.exporter: retry_on_failure absent", file: "a.alloy", text: "otelcol.exporter.otlp \"a\" { client { endpoint = \"t:4317\" } }", holds: |f| matches!(only(f).attempts, Setting::Default { value: Attempts::Within { about: 13, .. }, .. }) },
     Row {
         system: "dotnet-resilience",
         what: "MaxRetryAttempts absent",
@@ -1891,6 +1913,11 @@ const BALANCER: &str = "spring.cloud.loadbalancer.retry.enabled: true";
 const LISTENER: &str = "spring.rabbitmq.listener.simple.retry.enabled: true";
 const RETRY_TOPIC: &str = "spring.kafka.retry.topic.enabled: true";
 const FAULT_TOLERANCE: &str = "a.B/Retry/maxRetries=2";
+const FLUENTD: &str = "<match a>\n@type http\nendpoint http://b\n</match>\n";
+const LOGSTASH: &str = "input { beats { port => 1 } }\noutput { elasticsearch { hosts => [\"http://e:9200\"] } }";
+const LOGSTASH_HTTP: &str = "input { beats { port => 1 } }\noutput { http { url => \"http://h\" } }";
+const ALLOY: &str = "loki.write \"a\" { endpoint { url = \"http://l\" } }";
+const ALLOY_METRICS: &str = "prometheus.remote_write \"a\" { endpoint { url = \"http://m\" } }";
 const GRPC: &str = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "retryPolicy": {"maxAttempts": 9,
     "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
 const GRPC_SHORT: &str = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "retryPolicy": {"maxAttempts": 3}}]}"#;

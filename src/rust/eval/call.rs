@@ -86,6 +86,12 @@ impl<'a> Machine<'a, '_> {
         {
             return self.call_named(&function, values, span, name);
         }
+        let segments: Vec<&str> = path.segments.iter().map(|s| &**s).collect();
+        if let Some(helper) = self.helper_called(&segments, false)
+            && let Some(result) = self.run_helper(helper, &values, At { span, name_span: callee.span })
+        {
+            return result;
+        }
         match self.resolve_once(path) {
             Resolved::Fn(ix) => {
                 if self.shared.index.function(ix).function.is_async {

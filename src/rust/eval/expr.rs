@@ -502,6 +502,12 @@ impl<'a> Machine<'a, '_> {
 
     pub(crate) fn macro_call(&mut self, path: &'a Path, args: &'a [Expr], span: Span, env: &Env<'a>) -> Eval<'a> {
         let name: &'a str = path.segments.last().map(|n| &**n).unwrap_or_default();
+        let segments: Vec<&str> = path.segments.iter().map(|s| &**s).collect();
+        if let Some(helper) = self.helper_called(&segments, true)
+            && let Some(result) = self.run_helper_macro(helper, args, span, env)
+        {
+            return result;
+        }
         match (name, args) {
             ("yield", _) => {
                 self.hand_out();

@@ -86,6 +86,11 @@ impl<'a> Machine<'a, '_> {
     /// `receiver.name(args)`
     pub(crate) fn call_method(&mut self, value: Value<'a>, name: &'a str, args: Vec<Value<'a>>, at: At) -> Eval<'a> {
         self.step()?;
+        if let Some(helper) = self.helper_called(&[name], false)
+            && let Some(result) = self.run_helper(helper, &args, at)
+        {
+            return result;
+        }
         if let Some(result) = crate::rust::crates::method(self, &value, name, &args, at) {
             return result;
         }

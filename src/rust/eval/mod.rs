@@ -13,6 +13,7 @@ pub(crate) mod episode;
 mod exec;
 pub(crate) mod expr;
 pub(crate) mod goal;
+mod helper;
 pub(crate) mod http;
 pub(crate) mod instances;
 pub(crate) mod iter;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{ConstInfo, Def, FnInfo, FnIx, Index, Scope, ScopeIx, TypeInfo, TypeIx, TypeKind};
+use crate::config::own::HelperConfig;
 use crate::facts::PackageFact;
 use crate::rust::index::{ConstIx, Resolved};
 use crate::rust::ir::{self, Item, Module, Name};
@@ -31,6 +32,11 @@ impl<'a> Index<'a> {
         builder.crates();
         builder.impls();
         builder.index
+    }
+
+    /// With what the configuration says of functions that retry.
+    pub fn with_helpers(self, helpers: &'a [HelperConfig]) -> Self {
+        Self { helpers, ..self }
     }
 }
 

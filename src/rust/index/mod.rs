@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 pub use resolve::TypeName;
 
 use super::ir::{self, Name};
+use crate::config::own::HelperConfig;
 use crate::facts::PackageFact;
 
 /// A function of the repository.
@@ -116,6 +117,8 @@ pub struct Index<'a> {
     by_name: BTreeMap<Name, Vec<FnIx>>,
     assoc_consts: BTreeMap<(TypeIx, Name), ConstIx>,
     packages: &'a [PackageFact],
+    /// What the configuration says of functions that retry.
+    pub(crate) helpers: &'a [HelperConfig],
     /// For each package, what its crate names mean: a root of the repository, or something from outside.
     crates: Vec<BTreeMap<Name, Option<ScopeIx>>>,
 }

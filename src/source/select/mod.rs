@@ -41,6 +41,12 @@ impl Selection {
         files.iter().zip(&self.concerns).filter(wanted).map(|(file, _)| file.clone()).collect()
     }
 
+    /// Adds the files for which `concerns` holds.
+    pub fn add(&mut self, files: &[SourceFile], concerns: impl Fn(&SourceFile) -> bool + Sync) {
+        let more: Vec<bool> = files.par_iter().map(concerns).collect();
+        self.concerns.iter_mut().zip(more).for_each(|(known, more)| *known |= more);
+    }
+
     /// Takes out what files of no concern gave for being parsed all the same: errors, and values that look like settings.
     pub fn prune(&self, files: &[SourceFile], facts: &mut Facts) {
         if !self.parse_all {
@@ -82,6 +88,8 @@ fn mark_settings(files: &[SourceFile], paths: &[&str], include_tests: bool, conc
     let is_rust = |path: &str| Syntax::of_path(path) == Some(Syntax::Rust);
     // Keywords in any case, and one look at the tokens tells whether any of it matters.
     let is_script = |path: &str| Syntax::of_path(path) == Some(Syntax::Sql);
+    // Any value of an environment may be what settings or code ask for.
+    let is_env = |path: &str| Syntax::of_path(path) == Some(Syntax::Variables);
     let marked: Vec<bool> = files
         .par_iter()
         .map(|file| {
@@ -93,7 +101,7 @@ fn mark_settings(files: &[SourceFile], paths: &[&str], include_tests: bool, conc
             if is_rust(&file.path) {
                 return marks::holds_settings(&file.text) && (include_tests || !is_test_path(&file.path));
             }
-            is_script(&file.path) || cargo::is_manifest(&file.path) || marks::holds_mark(&file.text)
+            is_script(&file.path) || is_env(&file.path) || cargo::is_manifest(&file.path) || marks::holds_mark(&file.text)
         })
         .collect();
     for unit in systems::units(paths) {

@@ -1,6 +1,7 @@
 //! Clients whose retries are set in files.
 
 pub mod airflow;
+pub mod alloy;
 mod applications;
 pub mod aws;
 pub mod azure_functions;
@@ -8,12 +9,15 @@ pub mod azure_sdk;
 mod base;
 pub mod beats;
 pub mod build_tools;
+pub mod configured;
 pub mod dbt;
 pub mod dotnet;
 pub mod fault_tolerance;
 pub mod fluent_bit;
+pub mod fluentd;
 pub mod grpc;
 pub mod load_balancer;
+pub mod logstash;
 pub mod openfeign;
 pub mod otel_collector;
 pub mod promtail;

@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, Facts};
+use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, EnvFileUseFact, Facts};
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node};
-use crate::systems::settings;
+use crate::systems::{env_files, settings};
 use crate::systems::{System, SystemMeta, Unit, Versions};
 
 /// Compose.
@@ -15,7 +15,7 @@ pub struct Compose;
 static META: SystemMeta = SystemMeta {
     id: "compose",
     name: "Compose",
-    reads: "services of compose files: names, networks' aliases, build folders, images, environment, mounted files",
+    reads: "services of compose files: names, networks' aliases, build folders, images, environment and its files, mounted files",
     marks: &["services"],
     defaults: &[],
 };
@@ -25,12 +25,17 @@ impl System for Compose {
         &META
     }
 
+    fn join(&self, facts: &mut Facts) {
+        env_files::join(facts);
+    }
+
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         for (file, root) in unit.documents().filter(|(_, root)| is_compose(root)) {
             let project = root.get("name").and_then(Node::as_str).filter(|n| !n.contains('$'));
             let reader = Reader::new(file, root);
             for entry in root.get("services").map_or(&[][..], Node::entries) {
                 facts.components.push(reader.component(entry, project));
+                facts.env_file_uses.extend(reader.env_files(entry));
             }
         }
     }
@@ -61,6 +66,28 @@ impl<'a> Reader<'a> {
         };
         let (services, configs) = (by_name("services"), by_name("configs"));
         Self { file, services, configs, inheritable: Cell::new(MAX_INHERITED) }
+    }
+
+    /// The files in `env_file`, and the variables whose values name others: those stand in `.env` beside the Compose file.
+    fn env_files(&self, entry: &Entry) -> Vec<EnvFileUseFact> {
+        let chain = self.chain(&entry.key, &entry.value);
+        let beside = |path: &str| settings::beside(&self.file.path, path);
+        let mut out = Vec::new();
+        for service in &chain {
+            let Some(files) = service.get("env_file") else { continue };
+            let listed = files.items().iter().map(|n| &**n).chain(files.scalar().map(|_| files));
+            let paths = listed.filter_map(|n| beside(n.get("path").unwrap_or(n).as_str()?));
+            out.extend(paths.map(|path| EnvFileUseFact { component: entry.key_span, path, value: None }));
+        }
+        // The last file wins.
+        out.reverse();
+        let open = chain.iter().flat_map(|s| environment(s)).filter(|(_, value, _)| interpolate(value).is_none());
+        let open: Vec<EnvFact> = open.map(|(name, value, span)| EnvFact { name, value, span }).collect();
+        if let Some(path) = beside(".env").filter(|_| !open.is_empty()) {
+            let value = |fact| EnvFileUseFact { component: entry.key_span, path: path.clone(), value: Some(fact) };
+            out.extend(open.into_iter().map(value));
+        }
+        out
     }
 
     fn component(&self, entry: &Entry, project: Option<&str>) -> ComponentFact {

@@ -71,6 +71,8 @@ pub struct Facts {
     pub settings: Vec<SettingsFact>,
     /// Settings of applications that have profiles, and that the environment can override.
     pub applications: Vec<ApplicationFact>,
+    /// Annotations in Java and Kotlin that retry.
+    pub annotations: Vec<AnnotationFact>,
     /// Files of environment variables.
     pub env_files: Vec<EnvFileFact>,
     /// What components take from them.
@@ -127,6 +129,7 @@ impl Facts {
         self.modules.append(&mut other.modules);
         self.settings.append(&mut other.settings);
         self.applications.append(&mut other.applications);
+        self.annotations.append(&mut other.annotations);
         self.env_files.append(&mut other.env_files);
         self.env_file_uses.append(&mut other.env_file_uses);
         self.mounted_maps.append(&mut other.mounted_maps);
@@ -529,4 +532,25 @@ pub struct EnvFileUseFact {
     pub path: String,
     /// One variable whose value names others, as it is written; `None`: the whole file.
     pub value: Option<EnvFact>,
+}
+
+/// An annotation in Java or Kotlin whose values may stand in the application's settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnnotationFact {
+    /// The path of its file, as shown.
+    pub path: String,
+    /// Its name, without its package.
+    pub name: String,
+    /// What the file imports.
+    pub imports: Vec<String>,
+    /// The class it stands in or before.
+    pub class: Option<String>,
+    /// The method it stands before.
+    pub method: Option<String>,
+    /// Its members; the first is its name.
+    pub members: Vec<Entry>,
+    /// What the annotation of a client on the same class names: a service or a URL.
+    pub client: Option<Entry>,
+    /// The whole of it.
+    pub span: Span,
 }

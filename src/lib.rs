@@ -41,6 +41,7 @@ use source::read::read;
 use source::select::{could_concern, select};
 use source::{FileId, SourceFile, Sources, Unread};
 use systems::SystemMeta;
+use systems::clients::configured::Configured;
 
 /// What a run starts from, besides the configuration.
 #[derive(Debug, Clone, Default)]
@@ -103,7 +104,8 @@ fn stages(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
     let discovered = discover(&paths)?;
     let texts = read(&discovered.files, &|file| could_concern(file, config.include_tests));
     let mut selection = select(&texts.files, config.include_tests, inputs.parse_all);
-    selection.add(&texts.files, |file| config.concerns(file));
+    let own = Configured::new(config);
+    selection.add(&texts.files, |file| own.reads(&file.path) || config.may_call_helper(file));
     let parsed = selection.parsed(&texts.files);
     let mut facts = extract::extract(&parsed, config);
     selection.prune(&texts.files, &mut facts);

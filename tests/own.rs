@@ -97,7 +97,10 @@ fn a_format_of_its_own_is_read_as_any_other() {
     let json = output.json();
     let layers = json["layers"].as_array().unwrap();
     let [layer] = layers.as_slice() else { panic!("{layers:#?}") };
-    assert_eq!((&layer["system"], &layer["attempts"], &layer["target"]), (&"house-http".into(), &15.into(), &"stock".into()));
+    assert_eq!(
+        (&layer["system"], &layer["attempts"], &layer["target"]),
+        (&"house-http".into(), &15.into(), &"stock".into())
+    );
     assert_eq!((&layer["location"]["file"], &layer["location"]["line"]), (&"conf/clients/web.toml".into(), &4.into()));
     let rules: Vec<&str> = json["findings"].as_array().unwrap().iter().map(|f| f["rule"].as_str().unwrap()).collect();
     for rule in ["retry-amplification", "missing-jitter", "retry-on-client-error"] {

@@ -84,7 +84,7 @@ fixtures! {
     kong_ingress haproxy_ingress ribbon azure_api_management google_url_map cloudfront gravitee oathkeeper yarp ocelot
     tyk dockerfile
     tyk
-    openfeign spring_cloud_loadbalancer spring_messaging microprofile_fault_tolerance
+    openfeign spring_cloud_loadbalancer spring_messaging microprofile_fault_tolerance retryable
     grpc otel_collector prometheus_remote_write vector fluent_bit promtail query_frontend telegraf beats dotnet_resilience
     azure_sdk azure_functions aws_sdk_config terraform_aws airflow dbt cargo npm yarn pip gradle fluentd logstash alloy
 }

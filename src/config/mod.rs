@@ -100,12 +100,10 @@ impl Config {
         Self { bases: Bases { config: cwd.to_owned(), cwd: cwd.to_owned() }, ..Self::default() }
     }
 
-    /// Whether a file is of a format that `[[system]]` describes, or may call what `[[helper]]` names.
-    pub fn concerns(&self, file: &SourceFile) -> bool {
-        let is_rust = || Syntax::of_path(&file.path) == Some(Syntax::Rust);
-        let calls = |h: &HelperConfig| file.text.contains(h.name());
-        let described = |s: &SystemConfig| self.globs(&s.files).matches(&file.path);
-        (!self.helpers.is_empty() && is_rust() && self.helpers.iter().any(calls)) || self.own_systems.iter().any(described)
+    /// Whether a file may call what `[[helper]]` names.
+    pub fn may_call_helper(&self, file: &SourceFile) -> bool {
+        let calls = || self.helpers.iter().any(|h| file.text.contains(h.name()));
+        !self.helpers.is_empty() && Syntax::of_path(&file.path) == Some(Syntax::Rust) && calls()
     }
 
     /// Globs of this configuration, to be asked with shown paths.

@@ -147,9 +147,7 @@ impl Reader<'_> {
 
     /// Whether a name could be that of a function: words between `::`.
     fn is_path(&mut self, node: &Node, path: &[String]) {
-        let is_word = |word: &String| {
-            !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_')
-        };
+        let is_word = |word: &String| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_');
         if !path.iter().all(is_word) {
             let help = "write the name alone, its type or module before it, or `!` behind that of a macro".to_owned();
             self.problem(node.span.range(), "not the name of a function".to_owned(), "", Some(help));

@@ -306,7 +306,13 @@ impl Reader<'_> {
         self.problem(node.span.range(), format!("wrong value for `{}`", key.name), label, help);
     }
 
-    pub(super) fn problem(&mut self, range: Range<usize>, message: String, label: impl Into<String>, help: Option<String>) {
+    pub(super) fn problem(
+        &mut self,
+        range: Range<usize>,
+        message: String,
+        label: impl Into<String>,
+        help: Option<String>,
+    ) {
         self.problems.push(Problem { range, message, label: label.into(), help });
     }
 }

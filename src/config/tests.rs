@@ -117,7 +117,7 @@ rules = { retry-amplificaton = "off" }
         (
             "colour",
             "unknown key `colour`",
-            "known here: max-amplification, fail-on, notes, strict, include-tests, exclude, rules, override, service, redelivery, systems",
+            "known here: max-amplification, fail-on, notes, strict, include-tests, exclude, rules, override, service, helper, system, redelivery, systems",
         ),
         ("missing-jiter", "unknown rule `missing-jiter`", "did you mean `missing-jitter`?"),
         ("something-else", "unknown rule `something-else`", "`retrylint rules` lists all rules"),
@@ -240,7 +240,11 @@ fn what_is_wrong_with_a_helper_or_a_format_is_named_where_it_stands() {
             "attempts",
             "`retries` and `attempts` both say its count",
         ),
-        ("[[system]]\nname = \"a\"\nfiles = [\"a\"]\nlayers = \"a\"\nunit = \"h\"\n", "\"h\"", "wrong value for `unit`"),
+        (
+            "[[system]]\nname = \"a\"\nfiles = [\"a\"]\nlayers = \"a\"\nunit = \"h\"\n",
+            "\"h\"",
+            "wrong value for `unit`",
+        ),
         (
             "[[system]]\nname = \"a\"\nfiles = [\"a\"]\nlayers = \"a\"\ndefault-statuses = [503, 200]\n",
             "200",

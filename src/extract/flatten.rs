@@ -15,8 +15,9 @@ const MAX_BYTES: usize = 4 << 20;
 
 /// The values of a file, if programs may read it for their settings: a manifest of a package is none.
 pub(super) fn flatten(file: &SourceFile, parsed: &Parsed) -> Option<SettingsFact> {
-    let has_directives = Syntax::of_path(&file.path).is_some_and(Syntax::has_directives);
-    if has_directives || cargo::is_manifest(&file.path) {
+    let syntax = Syntax::of_path(&file.path);
+    let is_other = matches!(syntax, Some(Syntax::Annotations | Syntax::Variables | Syntax::Blocks | Syntax::Tags));
+    if is_other || syntax.is_some_and(Syntax::has_directives) || cargo::is_manifest(&file.path) {
         return None;
     }
     let mut flat = Flat::default();

@@ -65,14 +65,12 @@ fn add_unknown<T: PartialEq>(known: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-fn extract_unit(files: &[&SourceFile], config: &Config) -> Facts {
 fn extract_unit(files: &[&SourceFile], config: &Config, own: &Configured<'_>) -> Facts {
     let syntax = |file: &SourceFile| Syntax::of_path(&file.path);
     match files {
         [file] if syntax(file) == Some(Syntax::Rust) => extract_rust(file, config),
         [file] if syntax(file) == Some(Syntax::Sql) => extract_sql(file),
         [file] if cargo::is_lock(&file.path) => Facts { locks: vec![cargo::lock(file)], ..Facts::default() },
-        _ => extract_settings(files, config),
         _ => extract_settings(files, config, own),
     }
 }
@@ -101,10 +99,8 @@ fn extract_sql(file: &SourceFile) -> Facts {
     facts
 }
 
-fn extract_settings(files: &[&SourceFile], config: &Config) -> Facts {
-    let mut parsed: Vec<(&SourceFile, Parsed)> =
 fn extract_settings(files: &[&SourceFile], config: &Config, own: &Configured<'_>) -> Facts {
-    let parsed: Vec<(&SourceFile, Parsed)> =
+    let mut parsed: Vec<(&SourceFile, Parsed)> =
         files.iter().filter_map(|file| Some((*file, syntax::parse(Syntax::of_path(&file.path)?, file)))).collect();
     charts::resolve(&mut parsed);
     let unit = Unit { parts: parsed.iter().map(|(file, parsed)| Part::new(file, parsed)).collect() };

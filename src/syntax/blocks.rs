@@ -6,7 +6,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::tree::{Comment, Entry, MAX_DEPTH, MAX_ERRORS, MAX_VALUES, Node, Parsed, Scalar, SyntaxError, TOO_DEEP, TOO_MANY, Value};
+use super::tree::{
+    Comment, Entry, MAX_DEPTH, MAX_ERRORS, MAX_VALUES, Node, Parsed, Scalar, SyntaxError, TOO_DEEP, TOO_MANY, Value,
+};
 use crate::source::SourceFile;
 
 /// Reads a file of blocks. What is neither an attribute nor a block is passed over.

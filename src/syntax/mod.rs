@@ -1,5 +1,6 @@
 //! Texts to trees. Parsers never fail and never do I/O: they return what they could read and what they could not.
 
+pub mod annotations;
 pub mod blocks;
 pub mod caddyfile;
 mod directive;
@@ -11,9 +12,9 @@ pub mod hcl;
 pub mod json;
 pub mod nginx;
 pub mod properties;
-pub mod templates;
 pub mod sections;
 pub mod tags;
+pub mod templates;
 pub mod toml;
 pub mod tree;
 pub mod xml;
@@ -37,6 +38,7 @@ pub fn parse(syntax: Syntax, file: &SourceFile) -> Parsed {
         Syntax::Xml => xml::parse(file),
         Syntax::Hcl => hcl::parse(file),
         Syntax::Dockerfile => dockerfile::parse(file),
+        Syntax::Annotations => annotations::parse(file),
         Syntax::Blocks => blocks::parse(file),
         Syntax::Tags => tags::parse(file),
         Syntax::Ini => sections::parse(file, sections::Form::Ini),
@@ -71,6 +73,8 @@ pub enum Syntax {
     Hcl,
     /// Dockerfiles; instructions with words.
     Dockerfile,
+    /// Java and Kotlin, of which annotations alone are read.
+    Annotations,
     /// Blocks of attributes: Alloy, Logstash.
     Blocks,
     /// Fluentd's sections between tags.
@@ -117,6 +121,7 @@ impl Syntax {
             "hcl" => Self::Hcl,
             "rs" => Self::Rust,
             "sql" => Self::Sql,
+            "java" | "kt" => Self::Annotations,
             _ => return None,
         })
     }

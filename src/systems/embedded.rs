@@ -92,6 +92,16 @@ pub(super) fn texts<'a>(
     root.walk().filter(holds).filter_map(move |node| of_scalar(file, node, syntax))
 }
 
+/// The files of a unit whose names say nothing of their program, and that hold all of `marks`, read as files of another
+/// syntax: `*.conf` is nginx's, Fluent Bit's, Fluentd's and Logstash's.
+pub(super) fn conf_files<'a>(unit: &super::Unit<'a>, marks: &[&str], syntax: Syntax) -> Vec<(&'a SourceFile, Parsed)> {
+    let is_open = |part: &&Part<'a>| {
+        Syntax::of_path(&part.file.path) == Some(Syntax::Nginx)
+            && marks.iter().all(|mark| part.file.text.contains(mark))
+    };
+    unit.parts.iter().filter(is_open).map(|part| (part.file, syntax::parse(syntax, part.file))).collect()
+}
+
 /// A copy of a tree whose parts all stand at one place.
 fn placed_at(node: &Node, span: Span) -> Node {
     let value = match &node.value {

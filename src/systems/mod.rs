@@ -254,6 +254,7 @@ pub fn all() -> &'static [&'static dyn System] {
         &clients::load_balancer::LoadBalancer,
         &clients::spring_messaging::SpringMessaging,
         &clients::fault_tolerance::FaultTolerance,
+        &clients::annotated::Annotated,
         &clients::grpc::Grpc,
         &clients::otel_collector::OtelCollector,
         &clients::remote_write::RemoteWrite,

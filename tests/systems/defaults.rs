@@ -605,13 +605,6 @@ const ROWS: &[Row] = &[
     },
     Row {
         system: "spring-cloud-loadbalancer",
-        what: "ribbon.MaxAutoRetries, MaxAutoRetriesNextServer absent",
-        file: "application.yml",
-        text: "a.ribbon.MaxAutoRetries: 0",
-        holds: |f| written_count(f, 2),
-    },
-    Row {
-        system: "spring-cloud-loadbalancer",
         what: "spring.cloud.config.retry",
         file: "application.yml",
         text: "spring.cloud.config: {fail-fast: true, retry: {multiplier: 1.1}}",
@@ -739,6 +732,76 @@ const ROWS: &[Row] = &[
         file: "application.properties",
         text: FAULT_TOLERANCE,
         holds: |f| only(f).retry_after.value() == Some(&false),
+    },
+    Row {
+        system: "retryable",
+        what: "Spring Retry: maxAttempts absent",
+        file: "A.java",
+        text: SPRING_RETRY,
+        holds: |f| default_count(f, 3) && only(f).asked_for,
+    },
+    Row {
+        system: "retryable",
+        what: "Spring Retry: backoff absent",
+        file: "A.java",
+        text: SPRING_RETRY,
+        holds: |f| waits(f, [1000; 5]) && default_jitter(f, Jitter::None),
+    },
+    Row {
+        system: "retryable",
+        what: "Spring Retry: maxDelay absent, with a multiplier",
+        file: "A.java",
+        text: "import org.springframework.retry.annotation.*;\nclass A { @Retryable(backoff = @Backoff(delay = 2000, multiplier = 3)) void f() {} }",
+        holds: |f| waits(f, [2000, 6000, 18_000, 30_000, 30_000]),
+    },
+    Row {
+        system: "retryable",
+        what: "Spring Framework 7: maxRetries absent",
+        file: "A.java",
+        text: FRAMEWORK_RETRY,
+        holds: |f| default_count(f, 4),
+    },
+    Row {
+        system: "retryable",
+        what: "Spring Framework 7: delay absent",
+        file: "A.java",
+        text: FRAMEWORK_RETRY,
+        holds: |f| waits(f, [1000; 5]),
+    },
+    Row {
+        system: "retryable",
+        what: "Micronaut: attempts absent",
+        file: "A.java",
+        text: MICRONAUT,
+        holds: |f| default_count(f, 4),
+    },
+    Row {
+        system: "retryable",
+        what: "Micronaut: delay, multiplier absent",
+        file: "A.java",
+        text: MICRONAUT,
+        holds: |f| waits(f, [1000; 5]),
+    },
+    Row {
+        system: "retryable",
+        what: "Micronaut: @CircuitBreaker",
+        file: "A.java",
+        text: "import io.micronaut.retry.annotation.CircuitBreaker;\n@CircuitBreaker class A {}",
+        holds: |f| default_count(f, 4) && waits(f, [500; 5]) && is_default(&only(f).overall, Duration::from_secs(5)),
+    },
+    Row {
+        system: "retryable",
+        what: "exceptions absent",
+        file: "A.java",
+        text: SPRING_RETRY,
+        holds: |f| only(f).retries.yes == ModeSet::all() && only(f).retries.any_error.is_some(),
+    },
+    Row {
+        system: "retryable",
+        what: "Retry-After",
+        file: "A.java",
+        text: SPRING_RETRY,
+        holds: |f| only(f).retry_after.value() == Some(&false) && only(f).advice.retry_after.is_none(),
     },
     Row {
         system: "grpc",
@@ -1175,28 +1238,169 @@ const ROWS: &[Row] = &[
         text: BEAT,
         holds: |f| is_default(&only(f).per_try, Duration::from_secs(90)),
     },
-    Row { system: "fluentd", what: "retry_max_times absent", file: "fluent.conf", text: FLUENTD, holds: |f| matches!(only(f).attempts, Setting::Default { value: Attempts::Within { about: 18, .. }, .. }) },
-    Row { system: "fluentd", what: "retry_forever: true", file: "fluent.conf", text: "<match a>\n@type http\n<buffer>\nretry_forever true\n</buffer>\n</match>\n", holds: |f| only(f).is_unbounded() && !only(f).is_implicit() },
-    Row { system: "fluentd", what: "retry_wait, retry_exponential_backoff_base absent", file: "fluent.conf", text: FLUENTD, holds: |f| waits(f, [1000, 2000, 4000, 8000, 16_000]) && matches!(&only(f).wait, Wait::Exponential { cap, .. } if cap.value() == Some(&None)) },
-    Row { system: "fluentd", what: "retry_randomize absent", file: "fluent.conf", text: FLUENTD, holds: |f| default_jitter(f, Jitter::Partial { low: 0.875, high: 1.125 }) },
-    Row { system: "fluentd", what: "retry_type: periodic", file: "fluent.conf", text: "<match a>\n@type http\n<buffer>\nretry_type periodic\n</buffer>\n</match>\n", holds: |f| waits(f, [1000; 5]) },
-    Row { system: "fluentd", what: "retryable_response_codes absent", file: "fluent.conf", text: FLUENTD, holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "503"] },
-    Row { system: "fluentd", what: "Retry-After", file: "fluent.conf", text: FLUENTD, holds: |f| only(f).retry_after.value() == Some(&false) },
-    Row { system: "logstash", what: "output elasticsearch", file: "logstash.conf", text: LOGSTASH, holds: |f| only(f).is_unbounded() && only(f).is_implicit() },
-    Row { system: "logstash", what: "retry_initial_interval, retry_max_interval absent", file: "logstash.conf", text: LOGSTASH, holds: |f| waits(f, [2000, 4000, 8000, 16_000, 32_000]) && only(f).wait.nominal(9) == Some(Duration::from_secs(64)) },
-    Row { system: "logstash", what: "jitter of output elasticsearch", file: "logstash.conf", text: LOGSTASH, holds: |f| default_jitter(f, Jitter::None) && only(f).advice.jitter.is_none() },
-    Row { system: "logstash", what: "what output elasticsearch retries", file: "logstash.conf", text: LOGSTASH, holds: |f| only(f).retries.any_error.is_some() && only(f).retries.yes.contains(Mode::Status(404)) },
-    Row { system: "logstash", what: "retry_failed absent (http)", file: "logstash.conf", text: LOGSTASH_HTTP, holds: |f| only(f).is_unbounded() && only(f).is_implicit() },
-    Row { system: "logstash", what: "waits of output http", file: "logstash.conf", text: LOGSTASH_HTTP, holds: |f| waits(f, [1000, 4000, 9000, 16_000, 25_000]) && only(f).wait.nominal(9) == Some(Duration::from_secs(60)) },
-    Row { system: "logstash", what: "retryable_codes absent (http)", file: "logstash.conf", text: LOGSTASH_HTTP, holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "429", "500", "502-504"] },
-    Row { system: "logstash", what: "request_timeout absent (http)", file: "logstash.conf", text: LOGSTASH_HTTP, holds: |f| is_default(&only(f).per_try, Duration::from_secs(60)) },
-    Row { system: "alloy", what: "loki.write: max_backoff_retries absent", file: "a.alloy", text: ALLOY, holds: |f| default_count(f, 10) },
-    Row { system: "alloy", what: "loki.write: max_backoff_retries 0", file: "a.alloy", text: "loki.write \"a\" { endpoint { url = \"http://l\"\n max_backoff_retries = 0 } }", holds: |f| only(f).is_unbounded() },
-    Row { system: "alloy", what: "loki.write: min_backoff_period, max_backoff_period absent", file: "a.alloy", text: ALLOY, holds: |f| waits(f, [500, 1000, 2000, 4000, 8000]) && only(f).wait.nominal(20) == Some(Duration::from_secs(300)) },
-    Row { system: "alloy", what: "loki.write: what is retried", file: "a.alloy", text: ALLOY, holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "429", "5xx"] },
-    Row { system: "alloy", what: "prometheus.remote_write", file: "a.alloy", text: ALLOY_METRICS, holds: |f| only(f).is_unbounded() && only(f).retries.yes.contains(Mode::Status(429)) },
-    Row { system: "alloy", what: "prometheus.remote_write: min_backoff, max_backoff absent", file: "a.alloy", text: ALLOY_METRICS, holds: |f| waits(f, [30, 60, 120, 240, 480]) && only(f).wait.nominal(20) == Some(Duration::from_secs(5)) },
-    Row { system: "alloy", what: "otelcol.exporter: retry_on_failure absent", file: "a.alloy", text: "otelcol.exporter.otlp \"a\" { client { endpoint = \"t:4317\" } }", holds: |f| matches!(only(f).attempts, Setting::Default { value: Attempts::Within { about: 13, .. }, .. }) },
+    Row {
+        system: "fluentd",
+        what: "retry_max_times absent",
+        file: "fluent.conf",
+        text: FLUENTD,
+        holds: |f| matches!(only(f).attempts, Setting::Default { value: Attempts::Within { about: 18, .. }, .. }),
+    },
+    Row {
+        system: "fluentd",
+        what: "retry_forever: true",
+        file: "fluent.conf",
+        text: "<match a>\n@type http\n<buffer>\nretry_forever true\n</buffer>\n</match>\n",
+        holds: |f| only(f).is_unbounded() && !only(f).is_implicit(),
+    },
+    Row {
+        system: "fluentd",
+        what: "retry_wait, retry_exponential_backoff_base absent",
+        file: "fluent.conf",
+        text: FLUENTD,
+        holds: |f| {
+            waits(f, [1000, 2000, 4000, 8000, 16_000])
+                && matches!(&only(f).wait, Wait::Exponential { cap, .. } if cap.value() == Some(&None))
+        },
+    },
+    Row {
+        system: "fluentd",
+        what: "retry_randomize absent",
+        file: "fluent.conf",
+        text: FLUENTD,
+        holds: |f| default_jitter(f, Jitter::Partial { low: 0.875, high: 1.125 }),
+    },
+    Row {
+        system: "fluentd",
+        what: "retry_type: periodic",
+        file: "fluent.conf",
+        text: "<match a>\n@type http\n<buffer>\nretry_type periodic\n</buffer>\n</match>\n",
+        holds: |f| waits(f, [1000; 5]),
+    },
+    Row {
+        system: "fluentd",
+        what: "retryable_response_codes absent",
+        file: "fluent.conf",
+        text: FLUENTD,
+        holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "503"],
+    },
+    Row {
+        system: "fluentd",
+        what: "Retry-After",
+        file: "fluent.conf",
+        text: FLUENTD,
+        holds: |f| only(f).retry_after.value() == Some(&false),
+    },
+    Row {
+        system: "logstash",
+        what: "output elasticsearch",
+        file: "logstash.conf",
+        text: LOGSTASH,
+        holds: |f| only(f).is_unbounded() && only(f).is_implicit(),
+    },
+    Row {
+        system: "logstash",
+        what: "retry_initial_interval, retry_max_interval absent",
+        file: "logstash.conf",
+        text: LOGSTASH,
+        holds: |f| {
+            waits(f, [2000, 4000, 8000, 16_000, 32_000]) && only(f).wait.nominal(9) == Some(Duration::from_secs(64))
+        },
+    },
+    Row {
+        system: "logstash",
+        what: "jitter of output elasticsearch",
+        file: "logstash.conf",
+        text: LOGSTASH,
+        holds: |f| default_jitter(f, Jitter::None) && only(f).advice.jitter.is_none(),
+    },
+    Row {
+        system: "logstash",
+        what: "what output elasticsearch retries",
+        file: "logstash.conf",
+        text: LOGSTASH,
+        holds: |f| only(f).retries.any_error.is_some() && only(f).retries.yes.contains(Mode::Status(404)),
+    },
+    Row {
+        system: "logstash",
+        what: "retry_failed absent (http)",
+        file: "logstash.conf",
+        text: LOGSTASH_HTTP,
+        holds: |f| only(f).is_unbounded() && only(f).is_implicit(),
+    },
+    Row {
+        system: "logstash",
+        what: "waits of output http",
+        file: "logstash.conf",
+        text: LOGSTASH_HTTP,
+        holds: |f| {
+            waits(f, [1000, 4000, 9000, 16_000, 25_000]) && only(f).wait.nominal(9) == Some(Duration::from_secs(60))
+        },
+    },
+    Row {
+        system: "logstash",
+        what: "retryable_codes absent (http)",
+        file: "logstash.conf",
+        text: LOGSTASH_HTTP,
+        holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "429", "500", "502-504"],
+    },
+    Row {
+        system: "logstash",
+        what: "request_timeout absent (http)",
+        file: "logstash.conf",
+        text: LOGSTASH_HTTP,
+        holds: |f| is_default(&only(f).per_try, Duration::from_secs(60)),
+    },
+    Row {
+        system: "alloy",
+        what: "loki.write: max_backoff_retries absent",
+        file: "a.alloy",
+        text: ALLOY,
+        holds: |f| default_count(f, 10),
+    },
+    Row {
+        system: "alloy",
+        what: "loki.write: max_backoff_retries 0",
+        file: "a.alloy",
+        text: "loki.write \"a\" { endpoint { url = \"http://l\"\n max_backoff_retries = 0 } }",
+        holds: |f| only(f).is_unbounded(),
+    },
+    Row {
+        system: "alloy",
+        what: "loki.write: min_backoff_period, max_backoff_period absent",
+        file: "a.alloy",
+        text: ALLOY,
+        holds: |f| {
+            waits(f, [500, 1000, 2000, 4000, 8000]) && only(f).wait.nominal(20) == Some(Duration::from_secs(300))
+        },
+    },
+    Row {
+        system: "alloy",
+        what: "loki.write: what is retried",
+        file: "a.alloy",
+        text: ALLOY,
+        holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "429", "5xx"],
+    },
+    Row {
+        system: "alloy",
+        what: "prometheus.remote_write",
+        file: "a.alloy",
+        text: ALLOY_METRICS,
+        holds: |f| only(f).is_unbounded() && only(f).retries.yes.contains(Mode::Status(429)),
+    },
+    Row {
+        system: "alloy",
+        what: "prometheus.remote_write: min_backoff, max_backoff absent",
+        file: "a.alloy",
+        text: ALLOY_METRICS,
+        holds: |f| waits(f, [30, 60, 120, 240, 480]) && only(f).wait.nominal(20) == Some(Duration::from_secs(5)),
+    },
+    Row {
+        system: "alloy",
+        what: "otelcol.exporter: retry_on_failure absent",
+        file: "a.alloy",
+        text: "otelcol.exporter.otlp \"a\" { client { endpoint = \"t:4317\" } }",
+        holds: |f| matches!(only(f).attempts, Setting::Default { value: Attempts::Within { about: 13, .. }, .. }),
+    },
     Row {
         system: "dotnet-resilience",
         what: "MaxRetryAttempts absent",
@@ -1918,6 +2122,10 @@ const LOGSTASH: &str = "input { beats { port => 1 } }\noutput { elasticsearch { 
 const LOGSTASH_HTTP: &str = "input { beats { port => 1 } }\noutput { http { url => \"http://h\" } }";
 const ALLOY: &str = "loki.write \"a\" { endpoint { url = \"http://l\" } }";
 const ALLOY_METRICS: &str = "prometheus.remote_write \"a\" { endpoint { url = \"http://m\" } }";
+const SPRING_RETRY: &str = "import org.springframework.retry.annotation.Retryable;\nclass A { @Retryable void f() {} }";
+const FRAMEWORK_RETRY: &str =
+    "import org.springframework.resilience.annotation.Retryable;\nclass A { @Retryable void f() {} }";
+const MICRONAUT: &str = "import io.micronaut.retry.annotation.Retryable;\n@Retryable interface A {}";
 const GRPC: &str = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "retryPolicy": {"maxAttempts": 9,
     "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
 const GRPC_SHORT: &str = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "retryPolicy": {"maxAttempts": 3}}]}"#;

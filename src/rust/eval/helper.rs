@@ -19,6 +19,15 @@ impl<'a> Machine<'a, '_> {
         helpers.iter().find(|h| h.is_macro == is_macro && h.is_called(path))
     }
 
+    /// The helper that a method call calls. Where the configuration names its type, a client that is known is none.
+    pub(crate) fn helper_method(&self, receiver: &Value<'a>, name: &str) -> Option<&'a HelperConfig> {
+        let helpers = self.shared.index.helpers;
+        let called = |h: &&HelperConfig| !h.is_macro && h.name() == name;
+        let fits =
+            |h: &&HelperConfig| h.path.len() == 1 || !matches!(receiver.kind, Kind::Client(_) | Kind::Request(_));
+        helpers.iter().find(|h| called(h) && fits(h))
+    }
+
     /// Runs a helper: what it is given to call is called again as it would. `None`: it is given nothing to call.
     pub(crate) fn run_helper(&mut self, helper: &HelperConfig, args: &[Value<'a>], at: At) -> Option<Eval<'a>> {
         let call = match helper.call {
@@ -55,7 +64,8 @@ impl<'a> Machine<'a, '_> {
         let mut values = Vec::new();
         for arg in args {
             // What is tried again is not run before it is tried.
-            match if std::ptr::eq(arg, call) { Ok(Value::unit()) } else { self.eval(arg, env) } {
+            let value = if std::ptr::eq(arg, call) { Ok(Value::unit()) } else { self.eval(arg, env) };
+            match value {
                 Ok(value) => values.push(value),
                 Err(exit) => return Some(Err(exit)),
             }
@@ -94,15 +104,14 @@ impl<'a> Machine<'a, '_> {
             (None, HelperCount::Unknown) => {
                 (Setting::unknown("retrylint.toml does not say how often", Some(at.span)), Vec::new())
             }
-            (None, _) => (Setting::unknown("the argument that retrylint.toml names is not there", Some(at.span)), Vec::new()),
+            (None, _) => {
+                (Setting::unknown("the argument that retrylint.toml names is not there", Some(at.span)), Vec::new())
+            }
         };
         if labels.is_empty() {
             labels.push((helper.span, "retrylint.toml says that it retries".to_owned()));
         }
         Described {
-            system: "rust",
-            kind: LayerKind::Code,
-            opens: at.span,
             place: count.as_ref().map_or(at.span, |c| c.place),
             attempts,
             wait: wait_of(helper, args, at),
@@ -112,13 +121,13 @@ impl<'a> Machine<'a, '_> {
                 Some(false) => Setting::written(Jitter::None, helper.span),
                 None => Setting::unknown("retrylint.toml does not say", None),
             },
-            name: "helper call",
             reading: count.as_ref().map_or(shown, policy::Count::told),
             labels,
             via: count.and_then(|c| c.via),
             advice: Advice { fewer: Some("hand it a smaller number".to_owned()), ..Advice::default() },
             picks: "the helper",
             undiscriminating: false,
+            ..Described::new("rust", LayerKind::Code, "helper call", at.span)
         }
     }
 }

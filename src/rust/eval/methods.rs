@@ -86,7 +86,7 @@ impl<'a> Machine<'a, '_> {
     /// `receiver.name(args)`
     pub(crate) fn call_method(&mut self, value: Value<'a>, name: &'a str, args: Vec<Value<'a>>, at: At) -> Eval<'a> {
         self.step()?;
-        if let Some(helper) = self.helper_called(&[name], false)
+        if let Some(helper) = self.helper_method(&value, name)
             && let Some(result) = self.run_helper(helper, &args, at)
         {
             return result;

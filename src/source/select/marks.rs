@@ -40,6 +40,11 @@ pub(super) fn holds_settings(text: &str) -> bool {
     text.contains("methodConfig")
 }
 
+/// Whether a source of Java or Kotlin holds an annotation that is read.
+pub(super) fn holds_annotation(text: &str) -> bool {
+    systems::clients::annotated::MARKS.iter().any(|mark| text.contains(mark))
+}
+
 /// Whether a program may read its settings from a file of this path.
 pub(super) fn may_be_settings(path: &str) -> bool {
     if !matches!(Syntax::of_path(path), Some(Syntax::Yaml | Syntax::Json | Syntax::Toml)) {

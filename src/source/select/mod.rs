@@ -42,7 +42,7 @@ impl Selection {
     }
 
     /// Adds the files for which `concerns` holds.
-    pub fn add(&mut self, files: &[SourceFile], concerns: impl Fn(&SourceFile) -> bool + Sync) {
+    pub fn add(&mut self, files: &[SourceFile], concerns: impl Fn(&SourceFile) -> bool + Sync + Send) {
         let more: Vec<bool> = files.par_iter().map(concerns).collect();
         self.concerns.iter_mut().zip(more).for_each(|(known, more)| *known |= more);
     }
@@ -93,15 +93,17 @@ fn mark_settings(files: &[SourceFile], paths: &[&str], include_tests: bool, conc
     let marked: Vec<bool> = files
         .par_iter()
         .map(|file| {
-            !is_rust(&file.path)
-                && (is_script(&file.path)
-                    || cargo::is_manifest(&file.path)
-                    || cargo::is_lock(&file.path)
-                    || marks::holds_mark(&file.text))
             if is_rust(&file.path) {
                 return marks::holds_settings(&file.text) && (include_tests || !is_test_path(&file.path));
             }
-            is_script(&file.path) || is_env(&file.path) || cargo::is_manifest(&file.path) || marks::holds_mark(&file.text)
+            if Syntax::of_path(&file.path) == Some(Syntax::Annotations) {
+                return marks::holds_annotation(&file.text) && !file.path.contains("src/test/");
+            }
+            is_script(&file.path)
+                || is_env(&file.path)
+                || cargo::is_manifest(&file.path)
+                || cargo::is_lock(&file.path)
+                || marks::holds_mark(&file.text)
         })
         .collect();
     for unit in systems::units(paths) {

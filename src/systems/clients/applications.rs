@@ -180,6 +180,14 @@ fn squeezed(key: &str) -> String {
     relaxed(&key.replace('.', ""))
 }
 
+/// The settings of the application whose code lies in a file, without those of the environment.
+pub(super) fn of_code<'f>(path: &str, facts: &'f Facts) -> Option<View<'f>> {
+    let root = path.find("src/main/").and_then(|at| path.get(..at))?;
+    let resources = format!("{root}src/main/resources/");
+    let application = facts.applications.iter().find(|a| a.path.starts_with(&resources))?;
+    Some(View::new(application, None, &[], &Shape { maps: &[], keys: &[] }))
+}
+
 /// Makes the layers of every application with `read`, without a profile and under each one, and adds those that differ;
 /// `read` also tells which settings have no effect.
 pub(super) fn add_layers(facts: &mut Facts, shape: &Shape, read: impl Fn(&View<'_>, &mut Vec<Inert>) -> Vec<Layer>) {

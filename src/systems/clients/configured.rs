@@ -111,7 +111,8 @@ fn layer(system: &SystemConfig, file: &SourceFile, found: &Found<'_>, ids: &mut 
     };
     let mut layer = base::client(system.name, id, name, opens, to, attempts);
     layer.asked_for = true;
-    if let (Some(count), Some((_, is_retries))) = (field(&system.count.as_ref().map(|(p, _)| p.clone())), &system.count) {
+    if let (Some(count), Some((_, is_retries))) = (field(&system.count.as_ref().map(|(p, _)| p.clone())), &system.count)
+    {
         let attempts = if *is_retries { settings::retries(count) } else { base::tries(count) };
         base::counted(&mut layer, count, attempts);
     }
@@ -182,10 +183,8 @@ fn jitter(entry: Option<&Entry>, default: Option<bool>) -> Setting<Jitter> {
 }
 
 fn conditions(system: &SystemConfig, statuses: Option<&Entry>) -> Conditions {
-    let transport = |conditions: Conditions| Conditions {
-        yes: conditions.yes.union(ModeSet::transport()),
-        ..conditions
-    };
+    let transport =
+        |conditions: Conditions| Conditions { yes: conditions.yes.union(ModeSet::transport()), ..conditions };
     match (statuses, &system.defaults.statuses) {
         (Some(entry), _) => transport(base::statuses(entry)),
         (None, Some(list)) => {
@@ -198,9 +197,10 @@ fn conditions(system: &SystemConfig, statuses: Option<&Entry>) -> Conditions {
 /// What can be written in such a format.
 fn advice(system: &SystemConfig) -> Advice {
     let set = |path: &Option<KeyPath>, what: &str| path.as_ref().map(|path| format!("{what} `{}`", spelled(path)));
-    let count = system.count.as_ref().map(|(path, is_retries)| {
-        format!("set `{}` to {}", spelled(path), if *is_retries { 0 } else { 1 })
-    });
+    let count = system
+        .count
+        .as_ref()
+        .map(|(path, is_retries)| format!("set `{}` to {}", spelled(path), if *is_retries { 0 } else { 1 }));
     Advice {
         fewer: count,
         wait: set(&system.base, "set"),

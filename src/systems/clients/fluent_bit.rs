@@ -54,6 +54,9 @@ impl System for FluentBit {
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         let mut ids = Ids::default();
+        for (file, parsed) in embedded::conf_files(unit, &["[OUTPUT]"], Syntax::Sections) {
+            parsed.documents.iter().for_each(|root| read(file, root, &mut ids, facts));
+        }
         for (file, root) in unit.documents() {
             read(file, root, &mut ids, facts);
             for parsed in embedded::texts(file, root, &["[OUTPUT]"], Syntax::Sections) {

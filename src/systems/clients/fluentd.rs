@@ -44,6 +44,9 @@ impl System for Fluentd {
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         let mut ids = Ids::default();
+        for (_, parsed) in embedded::conf_files(unit, &["<match", "</match>"], Syntax::Tags) {
+            parsed.documents.iter().for_each(|root| read(root, &mut ids, facts));
+        }
         for (file, root) in unit.documents() {
             read(root, &mut ids, facts);
             for parsed in embedded::texts(file, root, &["<match", "</match>"], Syntax::Tags) {
@@ -127,7 +130,8 @@ fn output(entry: &Entry, ids: &mut Ids) -> Option<Layer> {
 }
 
 /// Outputs that send nothing to another host, or hand on to others.
-const LOCAL: [&str; 9] = ["stdout", "null", "file", "copy", "relabel", "rewrite_tag_filter", "exec", "roundrobin", "secondary_file"];
+const LOCAL: [&str; 9] =
+    ["stdout", "null", "file", "copy", "relabel", "rewrite_tag_filter", "exec", "roundrobin", "secondary_file"];
 
 fn wait<'n>(field: &impl Fn(&str) -> Option<&'n Entry>, old: &impl Fn(&str) -> Option<&'n Entry>) -> Wait {
     let first = field("retry_wait").or_else(|| old("retry_wait"));

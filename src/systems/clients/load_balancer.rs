@@ -1,4 +1,4 @@
-//! Spring Cloud LoadBalancer, Ribbon before it, and the client of the Config server.
+//! Spring Cloud LoadBalancer, and the client of the Config server.
 
 use std::time::Duration;
 
@@ -18,14 +18,13 @@ const ID: &str = "spring-cloud-loadbalancer";
 const PROPERTIES: &str = "spring-cloud/spring-cloud-commons LoadBalancerProperties.java";
 const POLICY: &str = "spring-cloud/spring-cloud-commons BlockingLoadBalancedRetryPolicy.java";
 const INTERCEPTOR: &str = "spring-cloud/spring-cloud-commons RetryLoadBalancerInterceptor.java";
-const RIBBON: &str = "Netflix/ribbon ribbon-core CommonClientConfigKey.java";
 const CONFIG: &str = "spring-cloud/spring-cloud-config RetryProperties.java";
 
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Spring Cloud LoadBalancer",
-    reads: "`spring.cloud.loadbalancer.retry`, `….clients.<service>.retry`, `<service>.ribbon` and `spring.cloud.config.retry` in application settings",
-    marks: &["loadbalancer", "ribbon", "fail-fast", "failFast"],
+    reads: "`spring.cloud.loadbalancer.retry`, `….clients.<service>.retry` and `spring.cloud.config.retry` in application settings",
+    marks: &["loadbalancer", "fail-fast", "failFast"],
     defaults: &[
         DefaultFigure {
             what: "max-retries-on-same-service-instance, -next-service-instance absent",
@@ -42,11 +41,6 @@ static META: SystemMeta = SystemMeta {
         DefaultFigure { what: "retryable-status-codes absent", value: "failed connections alone", source: PROPERTIES },
         DefaultFigure { what: "retry-on-all-operations absent", value: "GET", source: POLICY },
         DefaultFigure { what: "Retry-After", value: "ignored; there is no such setting", source: POLICY },
-        DefaultFigure {
-            what: "ribbon.MaxAutoRetries, MaxAutoRetriesNextServer absent",
-            value: "0 and 1: 2 attempts",
-            source: RIBBON,
-        },
         DefaultFigure {
             what: "spring.cloud.config.retry",
             value: "6 attempts, 1 s, × 1.1, at most 2 s; only with fail-fast",
@@ -100,7 +94,6 @@ impl System for LoadBalancer {
     fn join(&self, facts: &mut Facts) {
         applications::add_layers(facts, &SHAPE, |view, _| {
             let mut out = balancers(view);
-            out.extend(ribbons(view));
             out.extend(config_server(view));
             out
         });
@@ -233,49 +226,6 @@ impl Counts<'_> {
         layer.retry_after = Setting::default(false, POLICY);
         layer
     }
-}
-
-/// `<service>.ribbon`, and `ribbon` for all.
-fn ribbons(view: &View<'_>) -> Vec<Layer> {
-    let mut services: Vec<(String, Span)> = Vec::new();
-    for setting in &view.settings {
-        let part = |at: usize| setting.path.get(at).map(|(part, span)| (part.as_str(), *span));
-        let of = match (part(0), part(1)) {
-            (Some(("ribbon", span)), Some(_)) => Some((String::new(), span)),
-            (Some((service, span)), Some(("ribbon", _))) => Some((service.to_string(), span)),
-            _ => None,
-        };
-        if let Some(of) = of
-            && !services.iter().any(|(known, _)| *known == of.0)
-        {
-            services.push(of);
-        }
-    }
-    services.iter().filter_map(|(service, opens)| ribbon(view, service, *opens)).collect()
-}
-
-fn ribbon(view: &View<'_>, service: &str, opens: Span) -> Option<Layer> {
-    let field = |name: &str| {
-        let own = if service.is_empty() { None } else { view.get(&format!("{service}.ribbon.{name}")) };
-        own.or_else(|| view.get(&format!("ribbon.{name}")))
-    };
-    let counts = Counts { same: field("MaxAutoRetries"), next: field("MaxAutoRetriesNextServer"), source: RIBBON };
-    // Most name a timeout or an address only, and whether anything is repeated then depends on what is on the class path.
-    counts.same.or(counts.next)?;
-    let (title, to) = match service {
-        "" => ("every service".to_string(), None),
-        name => (shown(name).into_owned(), base::named(name, opens)),
-    };
-    let mut layer = counts.layer(format!("{ID}:ribbon:{service}"), format!("Ribbon's retries for {title}"), opens, to);
-    layer.wait = Wait::None;
-    layer.jitter = Setting::default(Jitter::None, RIBBON);
-    layer.methods = methods(field("OkToRetryOnAllOperations"));
-    layer.per_try = field("ReadTimeout").map(base::millis);
-    layer.advice = Advice {
-        fewer: Some("set `MaxAutoRetries` and `MaxAutoRetriesNextServer` to 0".to_owned()),
-        ..Advice::default()
-    };
-    Some(layer)
 }
 
 /// A service that waits for its settings at its start.

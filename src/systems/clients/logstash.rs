@@ -31,8 +31,16 @@ static META: SystemMeta = SystemMeta {
             value: "2 s, × 2, at most 64 s",
             source: DOCS,
         },
-        DefaultFigure { what: "jitter of output elasticsearch", value: "none; there is no such setting", source: COMMON },
-        DefaultFigure { what: "what output elasticsearch retries", value: "every status but 200 of a bulk request", source: COMMON },
+        DefaultFigure {
+            what: "jitter of output elasticsearch",
+            value: "none; there is no such setting",
+            source: COMMON,
+        },
+        DefaultFigure {
+            what: "what output elasticsearch retries",
+            value: "every status but 200 of a bulk request",
+            source: COMMON,
+        },
         DefaultFigure { what: "retry_failed absent (http)", value: "no limit", source: HTTP },
         DefaultFigure { what: "waits of output http", value: "growing up to 60 s, half of each random", source: HTTP },
         DefaultFigure {
@@ -51,6 +59,9 @@ impl System for Logstash {
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         let mut ids = Ids::default();
+        for (_, parsed) in embedded::conf_files(unit, &["input", "output", "=>"], Syntax::Blocks) {
+            parsed.documents.iter().for_each(|root| read(root, &mut ids, facts));
+        }
         for (file, root) in unit.documents() {
             read(root, &mut ids, facts);
             for parsed in embedded::texts(file, root, &["input", "output", "{"], Syntax::Blocks) {

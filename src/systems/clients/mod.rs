@@ -2,6 +2,7 @@
 
 pub mod airflow;
 pub mod alloy;
+pub mod annotated;
 mod applications;
 pub mod aws;
 pub mod azure_functions;

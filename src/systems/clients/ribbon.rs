@@ -187,7 +187,7 @@ impl<'n> Settings<'n> {
             reading,
             place,
             component: application.map(str::to_string),
-            scope: Scope::Client { to },
+            scope: Scope::Client { to, grpc: false },
             asked_for: same.is_some() || next.is_some() || route.is_some(),
             attempts,
             retries: conditions(self.get(service, "retryablestatuscodes"), opens),

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, EnvFileUseFact, Facts};
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node};
-use crate::systems::{env_files, settings};
 use crate::systems::{System, SystemMeta, Unit, Versions};
+use crate::systems::{env_files, settings};
 
 /// Compose.
 pub struct Compose;

@@ -19,7 +19,32 @@ pub(super) fn conditions(r: &Resolved<'_>) -> Conditions {
             out.any_error = Some(r.opens);
         }
     }
-    for &(class, span) in &listed {
+    pick(&listed, &mut out);
+    // What a predicate decides cannot be read here.
+    if r.exception_predicate.is_some() {
+        out.unknown = ModeSet::all();
+    }
+    if r.result_predicate.is_some() {
+        out.unknown = out.unknown.union(ModeSet::statuses(STATUSES));
+    }
+    leave_out(&ignored, &mut out);
+    out
+}
+
+/// What a retry of these classes of exceptions, but not of those, retries; of every class where none is listed.
+pub(in super::super) fn of_classes(listed: &[(&str, Span)], ignored: &[(&str, Span)], opens: Span) -> Conditions {
+    let mut out = Conditions::default();
+    if listed.is_empty() {
+        out.yes = ModeSet::all();
+        out.any_error = Some(opens).filter(|_| ignored.is_empty());
+    }
+    pick(listed, &mut out);
+    leave_out(ignored, &mut out);
+    out
+}
+
+fn pick(listed: &[(&str, Span)], out: &mut Conditions) {
+    for &(class, span) in listed {
         match failures(class) {
             Failures::Any => {
                 out.yes = ModeSet::all();
@@ -32,13 +57,9 @@ pub(super) fn conditions(r: &Resolved<'_>) -> Conditions {
             Failures::Unknown => out.unknown = out.unknown.union(ModeSet::all()),
         }
     }
-    // What a predicate decides cannot be read here.
-    if r.exception_predicate.is_some() {
-        out.unknown = ModeSet::all();
-    }
-    if r.result_predicate.is_some() {
-        out.unknown = out.unknown.union(ModeSet::statuses(STATUSES));
-    }
+}
+
+fn leave_out(ignored: &[(&str, Span)], out: &mut Conditions) {
     for (class, _) in ignored {
         if let Failures::These(modes) = failures(class) {
             out.yes = out.yes.difference(modes);
@@ -48,7 +69,6 @@ pub(super) fn conditions(r: &Resolved<'_>) -> Conditions {
     }
     out.picks.retain(|p| !p.modes.is_empty());
     out.unknown = out.unknown.difference(out.yes);
-    out
 }
 
 /// Longer lists are cut off, since many instances can share one.

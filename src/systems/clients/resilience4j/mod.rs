@@ -1,7 +1,7 @@
 //! Resilience4j, as Spring Boot and Micronaut configure it.
 
 mod blocks;
-mod exceptions;
+pub(super) mod exceptions;
 mod inert;
 mod interval;
 

@@ -493,6 +493,7 @@ impl<'a> Call<'a> {
             url,
             method: None,
             key: Carried::Perhaps,
+            limit: None,
             layered: false,
             takes_messages: (self.client.library.takes_messages)(self.op),
             stream: None,

@@ -44,7 +44,12 @@ impl RetryCrate for ExponentialBackoff {
             ("default", []) => {}
             ("new", [n, min, max]) => {
                 let count = if first_version { policy::retries } else { policy::tries };
-                plan.count = Some(count(m, n, at.span, "Backoff::new"));
+                let mut count = count(m, n, at.span, "Backoff::new");
+                if first_version {
+                    // A wait follows the last try, too.
+                    count.number = count.number.map(|n| n.saturating_add(1));
+                }
+                plan.count = Some(count);
                 plan.base = policy::duration(min, at.span);
                 plan.cap = policy::optional_duration(max, at.span);
             }

@@ -213,6 +213,7 @@ impl Watch {
             url: None,
             method: None,
             key: Carried::Nothing,
+            limit: None,
             layered: true,
             takes_messages: false,
             stream: Some(Arc::new(self.described())),

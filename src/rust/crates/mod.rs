@@ -14,6 +14,7 @@ mod delays;
 mod exponential_backoff;
 mod google_cloud;
 mod kube;
+pub(crate) mod middleware;
 mod mongodb;
 mod object_store;
 mod octocrab;
@@ -26,6 +27,7 @@ pub(crate) mod retried;
 mod retry;
 mod tabled;
 mod tokio_retry;
+mod tower;
 mod tryhard;
 
 use std::fmt::Debug;
@@ -98,6 +100,8 @@ pub(crate) struct Described {
     pub(crate) stream: bool,
     /// How sure it is that this is the retry around the calls that have it.
     pub(crate) confidence: Confidence,
+    /// Whether code of the repository decides on count and waits: then they are what is seen when it is run.
+    pub(crate) by_running: bool,
 }
 
 impl Described {
@@ -127,6 +131,7 @@ impl Described {
             budget: None,
             stream: false,
             confidence: Confidence::High,
+            by_running: false,
         }
     }
 
@@ -278,6 +283,18 @@ pub(crate) trait ClientRetry<'a>: Debug {
     ) -> Result<bool, Exit<'a>> {
         self.again(machine, result)
     }
+    /// A new request begins.
+    fn begin(&self) {}
+    /// Sends a request itself, through the layers behind it. `None`: it is sent, and [`ClientRetry::again`] is asked.
+    fn around(
+        &self,
+        _machine: &mut Machine<'a, '_>,
+        _rest: &[ClientLayer<'a>],
+        _request: &Rc<Request<'a>>,
+        _span: Span,
+    ) -> Option<Eval<'a>> {
+        None
+    }
     /// Whether a request is sent again after this result.
     fn again(&self, machine: &mut Machine<'a, '_>, result: &Value<'a>) -> Result<bool, Exit<'a>>;
 }
@@ -373,6 +390,7 @@ pub(crate) fn all() -> &'static [&'static dyn RetryCrate] {
         &retry::Retry,
         &tokio_retry::TokioRetry,
         &tokio_retry::TokioRetry2,
+        &tower::Tower,
         &tryhard::Tryhard,
     ]
 }
@@ -385,7 +403,7 @@ pub fn metas() -> impl Iterator<Item = &'static SystemMeta> {
 /// Whether a path leads into one of the crates.
 pub(crate) fn is_of_one(path: &Path) -> bool {
     let Some(first) = path.segments.first() else { return false };
-    all().iter().any(|c| c.meta().marks.contains(&&**first))
+    all().iter().any(|c| c.meta().marks.iter().any(|mark| *mark.trim_end_matches("::") == **first))
 }
 
 /// A function of one of the crates.

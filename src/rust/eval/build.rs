@@ -37,7 +37,7 @@ pub(crate) fn layer(
         _ => via.unwrap_or(span),
     };
     let attempts = match &best.repeater {
-        Repeater::Library(d) => library_attempts(d, &best.counted),
+        Repeater::Library(d) if !d.by_running => library_attempts(d, &best.counted),
         _ => attempts(&best.counted, place),
     };
     let (picks, any_error) = conditions(retries, yes, &best.repeater);
@@ -52,6 +52,11 @@ pub(crate) fn layer(
         None => Setting::default(false, "the code"),
     };
     layer.methods = methods(retries);
+    let limit = |(seconds, span): (f64, Span)| Setting::written(duration(seconds), span);
+    layer.per_try = retries.iter().find_map(|r| r.per_try).map(limit);
+    // Where a deadline around it is what ends it, it is told already.
+    let ended_by_it = matches!(layer.attempts.value(), Some(Attempts::Within { .. }));
+    layer.overall = retries.iter().find_map(|r| r.overall).map(limit).filter(|_| !ended_by_it);
     let kind = match &best.repeater {
         Repeater::Library(d) => {
             layer.system = d.system;
@@ -66,10 +71,21 @@ pub(crate) fn layer(
             layer.wait_place = d.wait_place;
             layer.jitter = d.jitter.clone();
             layer.labels.extend(d.labels.iter().cloned());
+            if d.by_running {
+                layer.wait = best.fit.wait.clone();
+                layer.wait_place = best.fit.place;
+                layer.jitter = best.fit.jitter.clone();
+                let name_of = |ix| index.constant(ix).constant.name.to_string();
+                layer.labels.extend(layers::bound_label(best.bound, name_of));
+            }
             layer.advice = d.advice.clone();
             layer.asked_for = d.asked_for;
-            layer.per_try = d.per_try.clone();
-            layer.overall = d.overall.clone();
+            let (per_try, overall) = (layer.per_try.take(), layer.overall.take());
+            // reqwest's own retry goes on inside of one timeout; around any other a request's timeout is that of a try.
+            let (per_try, overall) =
+                if d.system == "reqwest" { (None, per_try.or(overall)) } else { (per_try, overall) };
+            layer.per_try = d.per_try.clone().or(per_try);
+            layer.overall = d.overall.clone().or(overall);
             layer.budget = d.budget.clone();
             layer.stream = d.stream;
             if let (Some(own), None) = (&d.retry_after, retry_after) {

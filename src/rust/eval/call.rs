@@ -359,7 +359,8 @@ impl<'a> Machine<'a, '_> {
         };
         self.deadlines_made += 1;
         let number = self.deadlines_made;
-        self.deadlines.push((number, self.clock + seconds, seconds));
+        let written = limit.origin.map_or(span, |o| o.span);
+        self.deadlines.push((number, self.clock + seconds, seconds, written));
         let result = self.await_value(inner, span);
         self.deadlines.retain(|(n, ..)| *n != number);
         match result {
@@ -375,7 +376,7 @@ impl<'a> Machine<'a, '_> {
 
     /// How long the deadline with this number is.
     pub(crate) fn limit_of(&self, number: usize) -> Option<f64> {
-        self.deadlines.iter().find(|(n, ..)| *n == number).map(|(_, _, limit)| *limit)
+        self.deadlines.iter().find(|(n, ..)| *n == number).map(|(_, _, limit, _)| *limit)
     }
 
     /// How long a future that only sleeps does so.
@@ -438,6 +439,7 @@ impl<'a> Machine<'a, '_> {
             url: call.url.clone(),
             method: call.method.clone(),
             key: super::key::Carried::Perhaps,
+            limit: None,
             layered: false,
             takes_messages: false,
             stream: None,

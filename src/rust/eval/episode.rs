@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::goal::Outgoing;
 use super::machine::{Hint, Machine, Reason};
-use super::value::{Origin, Taint, Value};
+use super::value::{Limit, Origin, Taint, Value};
 use super::wait::{Gap, Slept};
 use crate::rust::crates::Described;
 use crate::source::Span;
@@ -92,6 +92,12 @@ pub(crate) struct Episode<'a> {
     /// Whether it only asks if something is up.
     pub(super) upkeep: bool,
     started: f64,
+    /// The number of the last deadline that was set before it.
+    deadlines_before: usize,
+    /// How long one try may take.
+    per_try: Option<Limit>,
+    /// How long all of them together may take.
+    overall: Option<Limit>,
     /// How long it ran before it was cut short.
     spent: f64,
     turns: u32,
@@ -155,6 +161,10 @@ pub(crate) struct Trace<'a> {
     pub(crate) via: Option<Span>,
     /// Whether it only asks if something is up.
     pub(crate) upkeep: bool,
+    /// How long one try may take.
+    pub(crate) per_try: Option<Limit>,
+    /// How long all of them together may take.
+    pub(crate) overall: Option<Limit>,
 }
 
 impl<'a> Episode<'a> {
@@ -255,6 +265,9 @@ impl<'a> Machine<'a, '_> {
             chain: self.chain(),
             upkeep: false,
             started: self.clock,
+            deadlines_before: self.deadlines_made,
+            per_try: None,
+            overall: None,
             spent: 0.0,
             turns: 0,
             hits: 0,
@@ -350,6 +363,8 @@ impl<'a> Machine<'a, '_> {
             bound: episode.bound,
             via: episode.via,
             upkeep: episode.upkeep,
+            per_try: episode.per_try,
+            overall: episode.overall,
         });
         let index = self.traces.len() - 1;
         let turn = match self.episodes.last_mut() {
@@ -418,6 +433,8 @@ impl<'a> Machine<'a, '_> {
                 bound: None,
                 via: None,
                 upkeep,
+                per_try: None,
+                overall: None,
             });
         }
     }
@@ -430,6 +447,14 @@ impl<'a> Machine<'a, '_> {
         for episode in &mut self.episodes {
             if episode.hit_now {
                 continue;
+            }
+            let set = self.deadlines.iter().map(|(number, _, length, span)| (*number, (*length, *span)));
+            for (number, limit) in set.chain(call.limit.map(|limit| (usize::MAX, limit))) {
+                let inside = number > episode.deadlines_before;
+                let known = if inside { &mut episode.per_try } else { &mut episode.overall };
+                if known.is_none_or(|known| limit.0 < known.0) {
+                    *known = Some(limit);
+                }
             }
             episode.hit_now = true;
             episode.hits += 1;

@@ -116,6 +116,8 @@ pub(crate) struct Outgoing {
     pub(crate) method: Option<Rc<str>>,
     /// Its idempotency key.
     pub(crate) key: Carried,
+    /// How long it may take by its client's or its own setting.
+    pub(crate) limit: Option<super::value::Limit>,
     /// Whether a layer of its own is around it.
     pub(crate) layered: bool,
     /// Whether it takes messages from a queue, or says that they are done.

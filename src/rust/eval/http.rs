@@ -18,18 +18,32 @@ pub(crate) fn client_of_type<'a>(path: &Path, id: u64) -> Option<Value<'a>> {
     let all = super::std_names::segments(path);
     let last = *all.last()?;
     let first = *all.first()?;
+    if first == "reqwest_middleware" && last == "Next" {
+        // What a middleware hands a request on to.
+        let next = Client { timeout: None, layers: Vec::new(), id, open: false, blocking: false };
+        return Some(Value::new(Kind::Client(Rc::new(next))));
+    }
     let ours = first.starts_with("reqwest") || first == "http_client";
     if !ours || !matches!(last, "Client" | "ClientWithMiddleware") {
         return None;
     }
     let open = last == "ClientWithMiddleware";
     let blocking = all.contains(&"blocking");
-    Some(Value::new(Kind::Client(Rc::new(Client { layers: Vec::new(), id, open, blocking }))))
+    Some(Value::new(Kind::Client(Rc::new(Client { timeout: None, layers: Vec::new(), id, open, blocking }))))
 }
 
 /// Whether a text names a header in which a server says how long to wait.
 pub(crate) fn names_retry_after(value: &Value<'_>) -> bool {
     value.known_text().is_some_and(|t| super::expr::is_retry_after(&t))
+}
+
+/// The limit that a duration sets, or `Some` of one.
+fn limit_of(value: &Value<'_>, at: At) -> Option<super::value::Limit> {
+    let plain = match value.variant() {
+        Some(("Some", Some(inner))) => inner,
+        _ => value,
+    };
+    Some((plain.duration()?.mid, at.named()))
 }
 
 fn text_value(value: &Value<'_>) -> Text {
@@ -50,7 +64,7 @@ impl<'a> Machine<'a, '_> {
         let blocking = all.contains(&"blocking");
         let id =
             Value::digest_all("client", [&Value::int(i128::from(span.start)), &Value::int(i128::from(span.file.0))]);
-        let fresh = || Rc::new(Client { layers: Vec::new(), id, open: false, blocking });
+        let fresh = || Rc::new(Client { timeout: None, layers: Vec::new(), id, open: false, blocking });
         match (all.as_slice(), args) {
             ([.., "Client" | "ClientBuilder", "new" | "builder" | "default"], []) => {
                 Some(Ok(Value::new(Kind::Client(fresh()))))
@@ -63,6 +77,10 @@ impl<'a> Machine<'a, '_> {
                 };
                 Some(Ok(Value::new(Kind::Client(client))))
             }
+            ([.., "Request", "new"], [method, url]) => {
+                let method = method.known_text().map(Rc::from);
+                Some(Ok(self.request(&fresh(), method, url, span)))
+            }
             (["reqwest", "get"] | ["reqwest", "blocking", "get"], [url]) => {
                 let request = Rc::new(Request {
                     client: fresh(),
@@ -71,6 +89,7 @@ impl<'a> Machine<'a, '_> {
                     url_span: span,
                     content: 0,
                     key: Carried::Nothing,
+                    timeout: None,
                 });
                 Some(self.sending(&request, span))
             }
@@ -145,15 +164,28 @@ impl<'a> Machine<'a, '_> {
                 let method = method.known_text().map(|m| Rc::from(m.to_ascii_uppercase()));
                 Some(Ok(self.request(client, method, url, at.span)))
             }
-            ("execute", [request]) => match &request.kind {
-                Kind::Request(request) => {
-                    let request = Rc::new(Request { client: client.clone(), ..(**request).clone() });
-                    Some(self.sending(&request, at.span))
-                }
-                _ => None,
-            },
+            // `next.run(request, extensions)` is how a middleware hands a request on.
+            ("execute", [request]) | ("run", [request, _]) => {
+                let request = match &request.kind {
+                    Kind::Request(request) => Request { client: client.clone(), ..(**request).clone() },
+                    _ => Request {
+                        client: client.clone(),
+                        method: None,
+                        url: None,
+                        url_span: at.span,
+                        content: request.digest(),
+                        key: Carried::Perhaps,
+                        timeout: None,
+                    },
+                };
+                Some(self.sending(&Rc::new(request), at.span))
+            }
             ("with" | "with_arc" | "retry", [layer]) => Some(Ok(self.with_layer(client, layer))),
             ("clone", []) => Some(Ok(value.clone())),
+            ("timeout", [limit]) => {
+                let client = Client { timeout: limit_of(limit, at), ..(**client).clone() };
+                Some(Ok(Value::new(Kind::Client(Rc::new(client)))))
+            }
             // A builder's settings, `build()`, and what unwraps its result.
             _ => Some(Ok(value.clone())),
         }
@@ -167,6 +199,7 @@ impl<'a> Machine<'a, '_> {
             url_span: span,
             content: 0,
             key: Carried::Nothing,
+            timeout: None,
         };
         Value::new(Kind::Request(Rc::new(request)))
     }
@@ -195,6 +228,11 @@ impl<'a> Machine<'a, '_> {
                 let request = Request { key, ..(**request).clone() };
                 Some(Ok(Value::new(Kind::Request(Rc::new(request))).tainted(value.taint)))
             }
+            "timeout" => {
+                let timeout = args.first().and_then(|limit| limit_of(limit, at));
+                let request = Request { timeout, ..(**request).clone() };
+                Some(Ok(Value::new(Kind::Request(Rc::new(request))).tainted(value.taint)))
+            }
             "try_clone" => Some(Ok(Value::wrap("Some", value.clone()))),
             "url_mut" | "headers_mut" | "body_mut" | "timeout_mut" => Some(Ok(Value::unit())),
             _ => Some(Ok(value.clone())),
@@ -203,19 +241,21 @@ impl<'a> Machine<'a, '_> {
 
     fn with_layer(&mut self, client: &Rc<Client<'a>>, layer: &Value<'a>) -> Value<'a> {
         let mut layers = client.layers.clone();
-        let found = match &layer.kind {
-            Kind::Native(native) => native.clone().client_layer(),
-            _ => None,
-        };
-        if let Some(layer) = found {
-            self.layers_made.push(layer.clone());
-            let at = match layer.innermost() {
-                true => layers.len(),
-                false => layers.iter().position(|l| l.innermost()).unwrap_or(layers.len()),
-            };
-            layers.insert(at, layer);
+        if let Kind::Native(native) = &layer.kind {
+            if let Some(layer) = native.clone().client_layer() {
+                self.layers_made.push(layer.clone());
+                let at = match layer.innermost() {
+                    true => layers.len(),
+                    false => layers.iter().position(|l| l.innermost()).unwrap_or(layers.len()),
+                };
+                layers.insert(at, layer);
+            }
+        } else {
+            let own = crate::rust::crates::middleware::own(self, layer);
+            let at = layers.iter().position(|l| l.innermost()).unwrap_or(layers.len());
+            layers.splice(at..at, own);
         }
-        let client = Client { layers, id: client.id, open: false, blocking: client.blocking };
+        let client = Client { layers, open: false, ..(**client).clone() };
         Value::new(Kind::Client(Rc::new(client)))
     }
 
@@ -236,7 +276,13 @@ impl<'a> Machine<'a, '_> {
         self.send_through(&layers, request, span)
     }
 
-    fn send_through(&mut self, layers: &[ClientLayer<'a>], request: &Rc<Request<'a>>, span: Span) -> Eval<'a> {
+    /// Sends a request through these layers, outermost first.
+    pub(crate) fn send_through(
+        &mut self,
+        layers: &[ClientLayer<'a>],
+        request: &Rc<Request<'a>>,
+        span: Span,
+    ) -> Eval<'a> {
         let Some((layer, rest)) = layers.split_first() else {
             let outgoing = Outgoing {
                 span,
@@ -245,6 +291,7 @@ impl<'a> Machine<'a, '_> {
                 url: request.url.clone().map(|url| (url, request.url_span)),
                 method: request.method.clone(),
                 key: request.key,
+                limit: request.timeout.or(request.client.timeout),
                 layered: self.episodes.iter().any(|e| e.repeats()),
                 takes_messages: false,
                 stream: None,
@@ -253,10 +300,33 @@ impl<'a> Machine<'a, '_> {
             let end = self.outgoing(&outgoing)?;
             return Ok(self.http_result(end));
         };
-        let layer = layer.clone();
-        self.repeat(layer.described(), &mut |m| m.send_through(rest, request, span), &mut |m, result| {
-            layer.again_of(m, Some(request), result)
-        })
+        if let Some(result) = layer.around(self, rest, request, span) {
+            return result;
+        }
+        self.under(layer, Some(request), &mut |m| m.send_through(rest, request, span))
+    }
+
+    /// Calls something through these layers, outermost first.
+    pub(crate) fn through(
+        &mut self,
+        layers: &[ClientLayer<'a>],
+        call: &mut dyn FnMut(&mut Self) -> Eval<'a>,
+    ) -> Eval<'a> {
+        match layers.split_first() {
+            Some((layer, rest)) => self.under(layer, None, &mut |m| m.through(rest, call)),
+            None => call(self),
+        }
+    }
+
+    /// Calls something under one layer.
+    fn under(
+        &mut self,
+        layer: &ClientLayer<'a>,
+        request: Option<&Rc<Request<'a>>>,
+        call: &mut dyn FnMut(&mut Self) -> Eval<'a>,
+    ) -> Eval<'a> {
+        layer.begin();
+        self.repeat(layer.described(), call, &mut |m, result| layer.again_of(m, request, result))
     }
 
     fn response_method(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::episode::{Counted, Pick, Repeater, Trace};
 use super::goal::GOOD_STATUSES;
 use super::oracle::Choice;
-use super::value::{Origin, Source};
+use super::value::{Limit, Origin, Source};
 use super::wait::{self, Fit, Gap};
 use super::watch::{Fork, Watched};
 use crate::model::{Jitter, Mode, ModeSet, Wait};
@@ -30,6 +30,10 @@ pub(crate) struct Retry<'a> {
     pub(crate) picks: Vec<(ModeSet, Option<Pick>)>,
     pub(crate) bound: Option<Origin<'a>>,
     pub(crate) method: Option<String>,
+    /// How long one try may take.
+    pub(crate) per_try: Option<Limit>,
+    /// How long all of them together may take.
+    pub(crate) overall: Option<Limit>,
     /// Whether a choice was cut: there were too many open conditions.
     pub(crate) unsure: bool,
     /// Whether it only asks if something is up.
@@ -92,6 +96,8 @@ pub(crate) fn switched_off<'a>(described: Arc<Described>) -> Retry<'a> {
         picks: Vec::new(),
         bound: None,
         method: None,
+        per_try: None,
+        overall: None,
         unsure: false,
         upkeep: false,
         repeater: Repeater::Library(described),
@@ -166,6 +172,8 @@ fn retry<'a>(watched: &Watched<'a>, key: (Span, u64)) -> Option<Retry<'a>> {
         bound: with_bound.and_then(|t| t.bound),
         method: watched.target.as_ref().and_then(|t| t.method.clone()),
         upkeep: retried.iter().all(|(_, t)| t.upkeep),
+        per_try: retried.iter().find_map(|(_, t)| t.per_try),
+        overall: retried.iter().find_map(|(_, t)| t.overall),
         unsure: seen.iter().any(|(f, _)| f.choices.iter().any(|c| c.of == 1)),
     })
 }

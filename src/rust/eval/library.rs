@@ -36,7 +36,9 @@ impl<'a, 'c> Machine<'a, 'c> {
         let most = attempts.and_then(Attempts::count);
         let mut made = 0;
         loop {
-            self.next_turn(true);
+            if !self.next_turn(!described.by_running) {
+                return Err(Stop::Endless.into());
+            }
             let result = call(self);
             made += 1;
             let result = match result {
@@ -57,6 +59,9 @@ impl<'a, 'c> Machine<'a, 'c> {
             }
             if !again(self, &result)? {
                 return Ok(result);
+            }
+            if described.by_running {
+                continue;
             }
             if most.is_some_and(|most| made >= most) {
                 self.exhausted(0);

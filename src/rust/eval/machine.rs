@@ -147,7 +147,8 @@ pub(crate) struct Machine<'a, 'c> {
     pub(crate) steps: u32,
     pub(crate) depth: u32,
     pub(crate) clock: f64,
-    pub(crate) deadlines: Vec<(usize, f64, f64)>,
+    /// Deadlines that hold now: number, end, length, and where that is written.
+    pub(crate) deadlines: Vec<(usize, f64, f64, Span)>,
     pub(crate) deadlines_made: usize,
     pub(crate) frames: Vec<Frame>,
     pub(crate) contexts: Vec<Context>,
@@ -451,11 +452,18 @@ impl<'a, 'c> Machine<'a, 'c> {
         }
         if let Some(site) = self.sites.get_mut(&key) {
             site.asked += 1;
-            if turns.is_some_and(|n| site.asked >= n) {
+            let turned = turns.is_some_and(|n| site.asked >= n);
+            if turned {
                 site.asked = 0;
                 site.answer = !site.answer;
             }
-            return site.answer;
+            let answer = site.answer;
+            if turned && hint.turns_after.is_some() {
+                // It had to end some time: how often it holds is not known.
+                let open = Value::unknown(unknown.id, unknown.why.clone());
+                self.note_open_bound(&open);
+            }
+            return answer;
         }
         let failure = taint.has(Taint::FAILURE) || taint.has(Taint::ANSWER);
         let fork = self.purpose == Purpose::Watch && if failure { hint.matters } else { hint.leaves && self.hits > 0 };

@@ -31,7 +31,9 @@ impl<'a> Machine<'a, '_> {
                 Value::wrap("Some", self.operate(op, value, b, at.span))
             }
             ("checked_sub" | "checked_duration_since", Some(b)) => {
-                if ordered(value, b)?.is_lt() {
+                let falls_short = ordered(value, b)?.is_lt();
+                self.note_compared(at.span, value, b, falls_short);
+                if falls_short {
                     Value::none()
                 } else {
                     Value::wrap("Some", self.operate(BinOp::Sub, value, b, at.span))

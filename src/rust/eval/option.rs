@@ -1,8 +1,11 @@
 //! Methods of `Option` and `Result`, of known ones and of those of which nothing is known.
 
+use std::rc::Rc;
+
 use super::machine::{Eval, Exit, Machine};
-use super::value::{Kind, Origin, Source, Taint, Value, Why};
+use super::value::{Kind, Origin, Source, Taint, Text, TextPart, Value, Why};
 use crate::rust::crates::At;
+use crate::rust::reading::UrlPart;
 use crate::source::Span;
 
 /// The names of the methods.
@@ -122,6 +125,9 @@ impl<'a> Machine<'a, '_> {
                 true => Ok(self.opaque(Why::Other("is not there"))),
                 false => self.panic(),
             },
+            ("unwrap_or" | "unwrap_or_else", true) if is_open_variable(&inner) => {
+                self.variable_or(&inner, name, first, at.span)
+            }
             ("unwrap_or" | "unwrap_or_else" | "unwrap_or_default", true) => Ok(inner),
             ("unwrap_or", false) => Ok(first.cloned().unwrap_or_else(Value::unit)),
             ("unwrap_or_else", false) => self.apply(first, if is_option { vec![] } else { vec![inner] }, at.span),
@@ -149,6 +155,30 @@ impl<'a> Machine<'a, '_> {
             }
             _ => Ok(value.clone()),
         }
+    }
+
+    /// An environment variable with the default that the code gives it.
+    fn variable_or(&mut self, variable: &Value<'a>, name: &str, default: Option<&Value<'a>>, span: Span) -> Eval<'a> {
+        let default = match (name, default) {
+            ("unwrap_or", Some(text)) => text.clone(),
+            (_, Some(f)) => {
+                let wants = if let Kind::Closure(c) = &f.kind { c.params.len() } else { 0 };
+                let error = self.opaque(Why::Other("is an error"));
+                self.apply(Some(f), vec![error; wants], span)?
+            }
+            _ => return Ok(variable.clone()),
+        };
+        let (Kind::Text(text), Some(default)) = (&variable.kind, default.known_text()) else {
+            return Ok(variable.clone());
+        };
+        let parts = text.parts.iter().map(|part| match part {
+            TextPart::Url(UrlPart::Env { name, default: None, span }) => {
+                TextPart::Url(UrlPart::Env { name: name.clone(), default: Some(default.clone()), span: *span })
+            }
+            part => part.clone(),
+        });
+        let text = Text { parts: parts.collect() };
+        Ok(Value { kind: Kind::Text(Rc::new(text)), ..variable.clone() })
     }
 
     /// Of something of which it is not known whether it is there.
@@ -240,4 +270,10 @@ impl<'a> Machine<'a, '_> {
             None => Ok(Value::unit()),
         }
     }
+}
+
+/// Whether a text is an environment variable for which the code has given no default so far.
+fn is_open_variable(value: &Value<'_>) -> bool {
+    let Kind::Text(text) = &value.kind else { return false };
+    matches!(text.parts.as_slice(), [TextPart::Url(UrlPart::Env { default: None, .. })])
 }

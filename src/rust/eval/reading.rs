@@ -41,6 +41,10 @@ const LEAST_STEPS: u64 = 60_000;
 /// A call that took so many steps from one root is looked at more briefly from the others.
 const COSTLY: u64 = 10_000;
 
+/// Roots from which a call is watched in full until one of them shows that it is made again: from some, what it is
+/// given is made in a way that is not followed, and seems to be another each time.
+const FIRSTS: usize = 3;
+
 /// Calls of one root that are watched.
 const CALLS_OF_ROOT: usize = 96;
 
@@ -60,13 +64,16 @@ pub(crate) fn read(index: &Index<'_>, packages: &[PackageFact], settings: &[Sett
     let steps = (STEPS_IN_ALL / starts.len().max(1) as u64).clamp(LEAST_STEPS, STEPS_OF_ROOT);
     // Each call that may be repeated is watched in full from the first root that leads to it. Where that took long,
     // the other roots only ask for whom they reach by it, and whether the same layers are around it.
-    let mut firsts: BTreeMap<Span, (FnIx, &Found)> = BTreeMap::new();
+    let mut firsts: BTreeMap<Span, Vec<(FnIx, &Found)>> = BTreeMap::new();
     for start in &starts {
         for found in start.found.iter().filter(|f| f.looped) {
-            firsts.entry(found.goal.span).or_insert((start.root, found));
+            let roots = firsts.entry(found.goal.span).or_default();
+            if roots.len() < FIRSTS {
+                roots.push((start.root, found));
+            }
         }
     }
-    let firsts: Vec<(FnIx, &Found)> = firsts.into_values().collect();
+    let firsts: Vec<Vec<(FnIx, &Found)>> = firsts.into_values().collect();
     let watched: Vec<(Draft<'_>, BTreeMap<Span, Known<'_>>)> = firsts
         .par_chunks(group_of(firsts.len()))
         .map(|group| stack::on_large_stack(|| Reader::new(&common, steps).firsts(group)).unwrap_or_default())
@@ -162,9 +169,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Calls that may be repeated, each from the first root that leads to it.
-    fn firsts(mut self, group: &[(FnIx, &Found)]) -> (Draft<'a>, BTreeMap<Span, Known<'a>>) {
+    fn firsts(mut self, group: &[Vec<(FnIx, &Found)>]) -> (Draft<'a>, BTreeMap<Span, Known<'a>>) {
         let mut known = BTreeMap::new();
-        for (root, found) in group {
+        for (root, found) in group.iter().flatten() {
+            if known.get(&found.goal.span).is_some_and(|k: &Known<'_>| !k.retries.is_empty() || found.goal.http) {
+                continue;
+            }
             let most = if found.goal.http { STEPS_OF_CALL } else { STEPS_OF_CALL / 3 };
             let mut left = most;
             let watched = watch::watch(&self.shared, &self.instances, *root, found, &mut left);

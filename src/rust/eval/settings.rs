@@ -37,7 +37,10 @@ impl<'a> Machine<'a, '_> {
         }
         match self.look_up(&keys, ty) {
             Some(value) => Some(value),
-            None => self.serde_default(item, field, ty).or_else(|| Some(open(id, Why::Field(field), typed, keys))),
+            None => {
+                let default = self.serde_default(item, field, ty).or_else(|| self.attribute_default(item, field, ty));
+                default.or_else(|| Some(open(id, Why::Field(field), typed, keys)))
+            }
         }
     }
 
@@ -111,6 +114,37 @@ impl<'a> Machine<'a, '_> {
         out
     }
 
+    /// `#[arg(default_value_t = 3)]`, `#[arg(default_value = "3")]`, `#[envconfig(default = "3")]`,
+    /// `#[builder(default = 3)]`, `#[default = 3]`: what holds where nothing is set at run time.
+    fn attribute_default(&mut self, item: &'a Struct, field: &str, ty: TypeIx) -> Option<Value<'a>> {
+        let field = item.fields.iter().find(|f| &*f.name == field)?;
+        let text = field.attributes.iter().find_map(|(path, text)| match &**path.segments.last()? {
+            "arg" | "clap" | "structopt" => {
+                value_of(text, "default_value_t").or_else(|| value_of(text, "default_value"))
+            }
+            "envconfig" | "builder" => value_of(text, "default"),
+            "default" => Some(text.trim()),
+            _ => None,
+        })?;
+        let plain = text.trim_matches('"').trim();
+        let plain = plain.strip_prefix("Some(").and_then(|p| p.strip_suffix(')')).unwrap_or(plain).trim();
+        let value = match (plain.parse::<i128>(), plain.parse::<f64>()) {
+            (Ok(n), _) => Value::int(n),
+            (_, Ok(x)) => Value::new(Kind::Float(x)),
+            _ if text.starts_with('"') => Value::text(plain),
+            _ => {
+                let segments = plain.split("::").map(crate::rust::ir::Name::from).collect();
+                let path = crate::rust::ir::Path { segments };
+                let scope = self.shared.index.ty(ty).scope;
+                match self.shared.index.resolve(scope, Some(ty), &path) {
+                    crate::rust::index::Resolved::Const(ix) => self.constant(ix),
+                    _ => return None,
+                }
+            }
+        };
+        Some(value.at(Some(Origin { span: field.span, from: Source::Fallback, via: None })))
+    }
+
     /// `#[serde(default = "function")]`
     fn serde_default(&mut self, item: &'a Struct, field: &str, ty: TypeIx) -> Option<Value<'a>> {
         let field = item.fields.iter().find(|f| &*f.name == field)?;
@@ -129,13 +163,38 @@ impl<'a> Machine<'a, '_> {
     }
 }
 
+/// The value behind `key =` in the text of an attribute: up to the next comma that stands in no bracket or string.
+fn value_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let (_, rest) = text
+        .match_indices(key)
+        .map(|(at, _)| text.split_at(at))
+        .find(|(before, _)| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_'))?;
+    let rest = rest.strip_prefix(key)?.trim_start().strip_prefix('=')?.trim_start();
+    let (mut depth, mut quoted) = (0u32, false);
+    let end = rest.find(|c: char| {
+        match c {
+            '"' => quoted = !quoted,
+            '(' | '[' | '{' if !quoted => depth += 1,
+            ')' | ']' | '}' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && !quoted && depth == 0
+    });
+    Some(rest.get(..end.unwrap_or(rest.len())).unwrap_or(rest).trim())
+}
+
 /// Whether a type or one of its arguments has this name: resolving every field of a repository would take too long.
 fn mentions(ty: &Ty, name: &str) -> bool {
     ty.path.segments.last().is_some_and(|s| &**s == name) || ty.args.iter().any(|a| mentions(a, name))
 }
 
 fn is_deserialized(item: &Struct) -> bool {
-    item.derives.iter().any(|d| matches!(&**d, "Deserialize" | "Parser" | "Args" | "Envconfig"))
+    item.derives.iter().any(|d| {
+        matches!(
+            &**d,
+            "Deserialize" | "Parser" | "Args" | "Envconfig" | "StructOpt" | "Builder" | "TypedBuilder" | "SmartDefault"
+        )
+    })
 }
 
 fn open<'a>(id: u64, why: Why<'a>, typed: Typed<'a>, keys: Rc<Keys<'a>>) -> Value<'a> {
@@ -153,6 +212,16 @@ fn ends_with(key: &str, chain: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn defaults_stand_in_attributes() {
+        let of = |text| value_of(text, "default_value_t").or_else(|| value_of(text, "default_value"));
+        assert_eq!(of("long, default_value_t = 3, env = \"TRIES\""), Some("3"));
+        assert_eq!(of("default_value = \"3\""), Some("\"3\""));
+        assert_eq!(of("default_value_t = Self::of(1, 2), long"), Some("Self::of(1, 2)"));
+        assert_eq!(of("long, value_name = \"no default_value\""), None);
+        assert_eq!(of("long, env = \"TRIES\""), None);
+    }
 
     #[test]
     fn keys_are_written_in_many_ways() {

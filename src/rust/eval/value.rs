@@ -312,7 +312,7 @@ impl std::fmt::Debug for Run<'_> {
 pub(crate) type ClientLayer<'a> = Rc<dyn super::super::crates::ClientRetry<'a> + 'a>;
 
 /// An HTTP client.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Client<'a> {
     /// What each request goes through, outermost first.
     pub(crate) layers: Vec<ClientLayer<'a>>,
@@ -322,7 +322,12 @@ pub(crate) struct Client<'a> {
     pub(crate) open: bool,
     /// Whether its calls block.
     pub(crate) blocking: bool,
+    /// How long one request may take, and where that is written.
+    pub(crate) timeout: Option<Limit>,
 }
+
+/// Seconds that something may take, and where that is written.
+pub(crate) type Limit = (f64, Span);
 
 /// A request that is being put together.
 #[derive(Debug, Clone)]
@@ -335,6 +340,8 @@ pub(crate) struct Request<'a> {
     pub(crate) content: u64,
     /// Its idempotency key.
     pub(crate) key: super::key::Carried,
+    /// How long it may take, where that is not its client's.
+    pub(crate) timeout: Option<Limit>,
 }
 
 /// A response.

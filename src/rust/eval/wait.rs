@@ -56,8 +56,8 @@ impl<'a> Machine<'a, '_> {
         let written = wait.origin.map(|o| (o.span, o.from));
         self.note_sleep(Slept { wait: known, taint: wait.taint, span, written });
         self.clock += mean;
-        match self.deadlines.iter().find(|(_, end, _)| self.clock > *end).copied() {
-            Some((number, end, _)) => {
+        match self.deadlines.iter().find(|(_, end, ..)| self.clock > *end).copied() {
+            Some((number, end, ..)) => {
                 self.clock = end;
                 Err(Box::new(Flow::Expired(number)))
             }

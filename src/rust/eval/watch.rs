@@ -116,9 +116,17 @@ pub(crate) fn watch_layer<'a>(
     let goal = Goal { span, chain: 0, branches: BTreeSet::new(), http: true };
     let layer = layer.clone();
     let start = move |m: &mut Machine<'a, '_>| {
-        let client = Client { layers: vec![layer.clone()], id: 0, open: false, blocking: true };
+        let client = Client { layers: vec![layer.clone()], id: 0, open: false, blocking: true, timeout: None };
         let key = super::key::Carried::Perhaps;
-        let request = Request { client: Rc::new(client), method: None, url: None, url_span: span, content: 0, key };
+        let request = Request {
+            client: Rc::new(client),
+            method: None,
+            url: None,
+            url_span: span,
+            content: 0,
+            key,
+            timeout: None,
+        };
         m.send(&Rc::new(request), span)
     };
     Eye { shared, instances, start: &start, goal: &goal, brief: false, steps }.look(&worlds(&goal))

@@ -36,6 +36,9 @@ impl Lowerer<'_> {
         let span = self.macro_span(mac);
         let last = mac.path.segments.last().map(|s| name(&s.ident));
         let last = last.as_deref().unwrap_or("");
+        if let Some(written_out) = self.own_macro(mac) {
+            return written_out;
+        }
         let known = match last {
             _ if FOREIGN.contains(&last) => Some(expr(ExprKind::Opaque, span)),
             _ if format::NAMES.contains(&last) => self.format_macro(last, mac, span),
@@ -56,6 +59,21 @@ impl Lowerer<'_> {
             _ => None,
         };
         known.or_else(|| self.arguments(mac, span)).unwrap_or_else(|| expr(ExprKind::Opaque, span))
+    }
+
+    /// A macro that the file defines, written out.
+    fn own_macro(&mut self, mac: &Macro) -> Option<Expr> {
+        let tokens = self.rules.expand(mac)?;
+        self.rules.nested += 1;
+        let lowered = match syn::parse2::<syn::Expr>(tokens.clone()) {
+            Ok(inner) => Some(self.expr(&inner)),
+            Err(_) => {
+                let stmts = syn::Block::parse_within.parse2(tokens).ok();
+                stmts.map(|stmts| self.statements(&stmts, None, self.macro_span(mac)))
+            }
+        };
+        self.rules.nested -= 1;
+        lowered
     }
 
     /// A macro as a statement. `pin! { let a = b(); }` declares; any other is its expression.

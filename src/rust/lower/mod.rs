@@ -13,6 +13,7 @@ mod literal;
 mod macros;
 mod pattern;
 mod positions;
+mod rules;
 mod select;
 mod types;
 
@@ -21,6 +22,7 @@ use std::sync::Arc;
 pub use attributes::is_test_path;
 
 use positions::Positions;
+use rules::Rules;
 
 use super::{depth, ir, stack};
 use crate::source::{SourceFile, Span};
@@ -37,7 +39,8 @@ pub fn lower(file: &SourceFile, include_tests: bool) -> Result<ir::Module, Synta
     let (base, code) = code_of(&file.text);
     let error = |at: usize, message: String| SyntaxError { span: file.span(at..at), message };
     let depth = depth::measure(code).map_err(|refused| error(base + refused.at, refused.reason))?;
-    if depth <= SHALLOW {
+    // Macros of one's own that are written out nest deeper than the text.
+    if depth <= SHALLOW && !code.contains("macro_rules!") {
         return parse(file, base, code, include_tests);
     }
     stack::on_large_stack(|| parse(file, base, code, include_tests))
@@ -58,8 +61,10 @@ fn code_of(text: &str) -> (usize, &str) {
 
 fn parse(file: &SourceFile, base: usize, code: &str, include_tests: bool) -> Result<ir::Module, SyntaxError> {
     let _table = PositionTable;
-    let mut lowerer = Lowerer { file, positions: Positions::new(base, code), include_tests, left_out: false };
+    let rules = Rules::default();
+    let mut lowerer = Lowerer { file, positions: Positions::new(base, code), rules, include_tests, left_out: false };
     let tree: syn::File = syn::parse_str(code).map_err(|e| lowerer.syntax_error(&e))?;
+    lowerer.rules = Rules::of(&tree.items);
     let items = lowerer.file(&tree);
     Ok(ir::Module { path: file.path.clone(), items, tests_left_out: lowerer.left_out })
 }
@@ -76,6 +81,8 @@ impl Drop for PositionTable {
 struct Lowerer<'a> {
     file: &'a SourceFile,
     positions: Positions<'a>,
+    /// The file's own macros.
+    rules: Rules,
     include_tests: bool,
     /// Whether something was left out for being a test.
     left_out: bool,

@@ -22,6 +22,7 @@ mod owners;
 mod paths;
 mod products;
 mod queues;
+mod reruns;
 mod search;
 mod times;
 mod ways;
@@ -30,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
 use crate::facts::Facts;
-use crate::model::{ComponentIx, ComponentKind, HostRef, LayerIx, Model, Reason, Unresolved};
+use crate::model::{ComponentIx, ComponentKind, HostRef, LayerIx, Model, Reason, Redrive, Unresolved};
 use crate::rust::reading::CodeReading;
 use crate::rust::stores as rust_stores;
 use crate::source::{Sources, Span};
@@ -42,11 +43,17 @@ use owners::Owners;
 
 /// Links the facts of all files, and what their Rust code does, into the model.
 pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Config) -> Model {
-    let Facts { layers, components, services, routes, packages, modules, purges, stores, unresolved, .. } = facts;
-    let (mut queues, alarms, incomplete_records) = (facts.queues, facts.alarms, facts.incomplete_records);
     let inert = facts.inert;
+    let Facts { layers, components, services, routes, packages, modules, mut purges, stores, unresolved, .. } = facts;
+    let (mut queues, alarms, mut incomplete_records) = (facts.queues, facts.alarms, facts.incomplete_records);
+    let handling = rust_stores::read(&modules, &stores, &facts.dead_letter_tables, sources);
+    incomplete_records.extend(handling.records);
+    purges.extend(handling.purges);
+    // Where the broker's own settings are in the repository, they tell.
+    if !queues.iter().any(|q| q.service == "rabbitmq") {
+        queues.extend(handling.consumers);
+    }
     queues::join(&mut queues, &alarms);
-    let handling = rust_stores::read(&modules, &stores, sources);
     let mut draft = Draft {
         hosts: Hosts::new(components, services),
         sources,
@@ -72,13 +79,21 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
     mesh::add_layers(&mut draft, &gateways);
     let code = queues::Code { owners: &owners, packages: &packages, modules: &modules };
     queues::add_layers(&mut draft, &code, &queues, &facts.consumers, config.max_amplification);
+    let sent_on = queues::sent_on(&draft, &code, &stores);
+    let mut reruns = facts.reruns;
+    reruns.extend(reruns::of_programs(&draft, &code, &facts.program_reruns, &handling.batches));
+    reruns.extend(reruns::of_loops(&draft.layers, &handling.batches));
     draft.drop_idle_defaults();
     draft.sort_layers();
+    let mut redrives = facts.redrives;
+    redrives.extend(handling.redrives.into_iter().map(|redrive| Redrive { sent_on, ..redrive }));
 
     let mut model = Model {
         purges,
         stores,
         checks: handling.checks,
+        redrives,
+        reruns,
         redelivery_window: config.redelivery_window,
         queues,
         alarms,

@@ -12,10 +12,12 @@ use super::names::lies_in;
 use super::owners::Owners;
 use crate::facts::{ConsumerFact, PackageFact};
 use crate::model::{
-    Alarm, AlarmIx, Answer, Attempts, ComponentIx, ComponentKind, ComponentName, DeadLetter, Hop, LayerIx, ModeSet,
-    Queue, QueueIx, QueueName, QueueRef, Reason, Scope, Watch, Which,
+    Alarm, AlarmIx, Answer, Attempts, ComponentIx, ComponentKind, ComponentName, Confidence, DeadLetter, Hop, LayerIx,
+    ModeSet, OF_METRIC, Queue, QueueIx, QueueName, QueueRef, Reason, Scope, Store, Watch, Which, names_dead_letters,
 };
 use crate::rust::{ir, walk};
+use crate::source::Span;
+use crate::systems;
 
 /// The queues by what they are called.
 #[derive(Debug, Default)]
@@ -39,8 +41,10 @@ impl Names {
     }
 }
 
-/// Says of each queue whose dead letters it holds and which alarms watch it.
-pub(super) fn join(queues: &mut [Queue], alarms: &[Alarm]) {
+/// Says of each queue whose dead letters it holds and which alarms watch it; adds queues that only alarms name.
+pub(super) fn join(queues: &mut Vec<Queue>, alarms: &[Alarm]) {
+    let named = named_by_alarms(queues, alarms);
+    queues.extend(named);
     let names = Names::new(queues);
     let mut sources: Vec<BTreeSet<QueueIx>> = vec![BTreeSet::new(); queues.len()];
     for (ix, queue) in (0..).map(QueueIx).zip(queues.iter()) {
@@ -70,11 +74,61 @@ pub(super) fn join(queues: &mut [Queue], alarms: &[Alarm]) {
     }
 }
 
-/// Services in which a dead-letter target may lie that is not of the queue's own service.
-const SERVICES: [&str; 3] = ["sqs", "pubsub", "kafka"];
+/// Queues of dead letters that alarms name, and nothing else in the repository does.
+fn named_by_alarms(queues: &[Queue], alarms: &[Alarm]) -> Vec<Queue> {
+    let names = Names::new(queues);
+    let mut found: BTreeMap<(&'static str, String), Queue> = BTreeMap::new();
+    for alarm in alarms {
+        for watch in &alarm.watches {
+            let Some(name) = only_name(&watch.which).filter(|n| names_dead_letters(n) || watch.service == OF_METRIC)
+            else {
+                continue;
+            };
+            let reference = QueueRef::Name(name.clone());
+            if names.find(watch.service, &reference).is_empty() {
+                found.entry((watch.service, name)).or_insert_with(|| of_alarm(alarm, watch.service, reference));
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+/// The one name that a watch asks for.
+fn only_name(which: &Which) -> Option<String> {
+    match which {
+        Which::One(QueueRef::Name(name)) => Some(name.clone()),
+        Which::Matching(tests) => {
+            let [test] = tests.as_slice() else { return None };
+            let name = test.pattern.replace('\\', "");
+            (test.matches && regex::escape(&name) == test.pattern).then_some(name)
+        }
+        Which::One(QueueRef::Object { .. }) | Which::All | Which::Unknown => None,
+    }
+}
+
+fn of_alarm(alarm: &Alarm, service: &'static str, name: QueueRef) -> Queue {
+    let (QueueRef::Name(text) | QueueRef::Object { id: text, .. }) = &name;
+    Queue {
+        id: format!("alarm:{service}:{text}").into(),
+        service,
+        name: if service == OF_METRIC { format!("what {text} counts") } else { text.clone() },
+        place: alarm.threshold_place,
+        otherwise: String::new(),
+        dead_letter: DeadLetter::Unknown,
+        holds_dead_letters: true,
+        minor: false,
+        retention: None,
+        ages_from_first_send: false,
+        advice: None,
+        confidence: Confidence::Medium,
+        dead_letters_of: Vec::new(),
+        alarms: Vec::new(),
+        names: vec![name],
+    }
+}
 
 fn anywhere(names: &Names, target: &QueueRef) -> Vec<QueueIx> {
-    SERVICES.iter().flat_map(|service| names.find(service, target)).copied().collect()
+    names.of.iter().filter(|((_, name), _)| name == target).flat_map(|(_, found)| found).copied().collect()
 }
 
 fn watched(watch: &Watch, queues: &[Queue], names: &Names) -> Vec<QueueIx> {
@@ -175,7 +229,7 @@ fn add_messages(
 }
 
 /// The components of a name, where it holds.
-fn named(draft: &Draft<'_>, name: &ComponentName) -> Vec<ComponentIx> {
+pub(super) fn named(draft: &Draft<'_>, name: &ComponentName) -> Vec<ComponentIx> {
     let mut all = draft.hosts.all_named(&name.name);
     let namespace = |ix: &ComponentIx| draft.hosts.part(*ix).and_then(|p| p.namespace.as_ref());
     match &name.namespace {
@@ -222,9 +276,18 @@ fn repeat(draft: &mut Draft<'_>, consumer: ComponentIx, groups: &[Vec<LayerIx>],
     }
 }
 
+/// The POST or PATCH without a key that the only component which takes messages makes, where no table remembers them.
+pub(super) fn sent_on(draft: &Draft<'_>, code: &Code<'_>, stores: &[Store]) -> Option<Span> {
+    let consumers = receiving(code);
+    let only = consumers.first().filter(|_| consumers.len() == 1 && stores.is_empty())?;
+    let posts = draft.hops.with(Ends::From(*only)).flat_map(|hop| &hop.posts);
+    posts.filter(|post| post.key.is_missing()).map(|post| post.span).min()
+}
+
 /// The components whose code takes messages out of queues.
 fn receiving(Code { owners, packages, modules }: &Code<'_>) -> BTreeSet<ComponentIx> {
-    let paths: Vec<&str> = modules.iter().filter(|m| calls(m, &RECEIVING)).map(|m| &*m.path).collect();
+    let names: Vec<&str> = systems::receives().collect();
+    let paths: Vec<&str> = modules.iter().filter(|m| calls(m, &names)).map(|m| &*m.path).collect();
     let folder = |path: &str| {
         let around = packages.iter().enumerate().filter(|(_, p)| lies_in(path, &p.folder));
         around.max_by_key(|(_, p)| p.folder.len()).map(|(at, _)| at)
@@ -232,9 +295,6 @@ fn receiving(Code { owners, packages, modules }: &Code<'_>) -> BTreeSet<Componen
     let inside: BTreeSet<usize> = paths.into_iter().filter_map(folder).collect();
     inside.into_iter().flat_map(|at| owners.of_package(at)).copied().collect()
 }
-
-/// What clients of queues call to take a message.
-const RECEIVING: [&str; 1] = ["receive_message"];
 
 /// Whether a file calls a method of one of these names.
 fn calls(module: &ir::Module, names: &[&str]) -> bool {

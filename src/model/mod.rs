@@ -13,7 +13,7 @@ mod setting;
 mod store;
 mod time;
 
-pub use handling::{CheckThenInsert, Redrive, Rerun};
+pub use handling::{CheckThenInsert, Redone, Redrive, RedriveLack, Rerun};
 pub use hop::{
     Answer, Callers, Component, ComponentIx, ComponentKind, ComponentName, GatewayName, Hop, HopIx, HostRef, LayerIx,
     LayerUse, MAX_PRODUCT, Path, PathIx, QueueName, Reason, Scope,
@@ -25,8 +25,8 @@ pub use mode::{Mode, ModeSet, STATUSES};
 pub use post::{IdempotencyKey, Post};
 pub use purge::{Keeps, Purge, PurgeBound};
 pub use queue::{
-    Alarm, AlarmIx, DeadLetter, Fires, IncompleteRecord, NameTest, Queue, QueueIx, QueueRef, RecordPart, Watch, Which,
-    names_dead_letters,
+    Alarm, AlarmIx, DeadLetter, Fires, IncompleteRecord, NameTest, OF_METRIC, Queue, QueueIx, QueueRef, RecordPart,
+    Watch, Which, names_dead_letters,
 };
 pub use setting::Setting;
 pub use store::{KeyColumn, NoHelp, Store, StoreKind, StoredResponse, Unique};

@@ -3,7 +3,8 @@
 use crate::model::names_dead_letters;
 
 /// The services whose queues have metrics here.
-pub(super) const SERVICES: [&str; 5] = ["sqs", "rabbitmq", "kafka", "nats", "pubsub"];
+pub(super) const SERVICES: [&str; 8] =
+    ["sqs", "rabbitmq", "kafka", "nats", "pubsub", "cloudflare", "sidekiq", "servicebus dead letters"];
 
 /// What a metric counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub(super) fn of(name: &str) -> Metric {
             Metric::Depth { service: "kafka", labels: &["topic"] }
         }
         "jetstream_stream_total_messages" => Metric::Depth { service: "nats", labels: &["stream_name"] },
+        // Gauges of the exporters of Sidekiq's dead set: there is one only.
+        "sidekiq_dead_jobs" | "sidekiq_dead_size" | "sidekiq_dead" => Metric::Depth { service: "sidekiq", labels: &[] },
         _ if own(name) => Metric::Own,
         _ => Metric::Other,
     }
@@ -59,7 +62,14 @@ pub(super) fn of(name: &str) -> Metric {
 fn own(name: &str) -> bool {
     name.split(['_', ':']).any(|word| word.starts_with("dlq") || word.starts_with("deadletter"))
         || names_dead_letters(name) && !name.ends_with("errors") && !name.ends_with("error")
-        || name.contains("dead_jobs")
+        || is_of_dead_letters(name)
+}
+
+/// Whether a metric surely counts dead letters, by its name alone.
+pub(super) fn is_of_dead_letters(name: &str) -> bool {
+    let has = |part: &str| name.contains(part);
+    let is_one = ["dlq", "dead_letter", "deadletter", "dead_message", "dead_jobs", "poison_"].iter().any(|p| has(p));
+    is_one && !["duration", "seconds", "bytes", "latency", "errors"].iter().any(|p| has(p))
 }
 
 /// Whether a text that cannot be read names a queue's metric, or dead letters.
@@ -79,7 +89,10 @@ mod tests {
         assert!(matches!(of("aws_sqs_approximate_number_of_messages_visible_maximum"), Metric::Depth { .. }));
         assert!(matches!(of("aws_sqs_number_of_messages_sent_sum"), Metric::Misses { .. }));
         assert!(matches!(of("rabbitmq_queue_messages_ready"), Metric::Depth { service: "rabbitmq", .. }));
-        for own in ["orders_dlq_depth", "dead_letters_total", "dlq:depth", "sidekiq_dead_jobs"] {
+        assert!(matches!(of("sidekiq_dead_jobs"), Metric::Depth { service: "sidekiq", .. }));
+        for own in
+            ["orders_dlq_depth", "dead_letters_total", "dlq:depth", "faktory_dead_jobs", "queue_dead_messages_total"]
+        {
             assert_eq!(of(own), Metric::Own, "{own}");
         }
         for other in ["http_errors", "node_cpu_seconds_total", "rabbitmq_queue_messages_unacked", "deadline_seconds"] {

@@ -193,8 +193,10 @@ impl Stream<'_> {
             cap: time("max_retry_backoff", 300).map(Some),
         };
         layer.retries = Conditions { unknown: ModeSet::all(), ..Conditions::default() };
-        layer.scope =
-            crate::model::Scope::Client { to: node.get("url").and_then(|n| settings::host(n.as_str()?, n.span, None)) };
+        layer.scope = crate::model::Scope::Client {
+            to: node.get("url").and_then(|n| settings::host(n.as_str()?, n.span, None)),
+            grpc: false,
+        };
         layer.advice.fewer = Some("`retries: 0`".to_owned());
         if let Some(verb) = node.entry("verb").filter(|e| e.value.as_str().is_some_and(crate::model::Post::is_method)) {
             layer.methods = crate::model::Methods::Written {

@@ -81,6 +81,27 @@ fn generated(services: usize, folder: &Folder) -> String {
 }
 
 #[test]
+fn the_vendored_charts_are_those_that_were_published() {
+    let Some(_) = Browser::find() else { return };
+    let root = support::repository();
+    let (vendored, published) = (root.join("src/report/html/vendor/uplot"), root.join("tests/page/node_modules/uplot"));
+    for (ours, theirs) in [
+        ("uPlot.iife.min.js", "dist/uPlot.iife.min.js"),
+        ("uPlot.min.css", "dist/uPlot.min.css"),
+        ("LICENSE", "LICENSE"),
+    ] {
+        let read = |file: PathBuf| std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        assert!(read(vendored.join(ours)) == read(published.join(theirs)), "{ours} is not the published {theirs}");
+    }
+}
+
+#[test]
+fn the_modules_compute_what_they_should() {
+    let Some(browser) = Browser::find() else { return };
+    browser.run("modules.mjs", &Value::Null, &Folder::new());
+}
+
+#[test]
 fn pages_of_all_sizes_work() {
     let Some(browser) = Browser::find() else { return };
     let folder = Folder::new();

@@ -201,7 +201,7 @@ fn more(out: &mut dyn Write, all: usize, shown: usize, what: &str) -> io::Result
 /// Text in which what stands between backticks is code.
 fn text(raw: &str) -> String {
     let parts: Vec<&str> = raw.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return plain(raw);
     }
     let part = |(i, part): (usize, &&str)| match (i % 2, *part) {

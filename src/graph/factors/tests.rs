@@ -12,6 +12,9 @@ use crate::model::{Attempts, Path, Setting};
 /// A path as both sides know it: the product, the layers, the leaf.
 type Row = (Product, Vec<LayerIx>, u32);
 
+/// How bad a row is: the product, the mode that is named first, the depth.
+type Order = (Product, Reverse<usize>, Reverse<usize>);
+
 /// The repeats of a failure, outermost first.
 fn repeats<'f>(factors: &'f Factors, failure: &Failure) -> Vec<&'f Repeat> {
     let mut repeats: Vec<&Repeat> =
@@ -25,7 +28,7 @@ fn repeats<'f>(factors: &'f Factors, failure: &Failure) -> Vec<&'f Repeat> {
 fn rows(factors: &Factors, model: &Model) -> BTreeSet<Row> {
     let layer = |ix: LayerIx| &model.layers[ix.0 as usize];
     let active = |ix: &LayerIx| layer(*ix).is_active() && !layer(*ix).stream;
-    let mut best: BTreeMap<Vec<usize>, Option<((Product, Reverse<usize>, Reverse<usize>), Row)>> = BTreeMap::new();
+    let mut best: BTreeMap<Vec<usize>, Option<(Order, Row)>> = BTreeMap::new();
     for chain in &factors.chains {
         let hop_is_active = |hop: &usize| model.hops[*hop].layers.iter().any(|l| active(&l.layer));
         let repeated: Vec<usize> = chain.hops.iter().copied().filter(hop_is_active).collect();

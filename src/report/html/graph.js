@@ -5,6 +5,8 @@ import { number } from "./words.js";
 
 const STEP = 1.25;
 const MARGIN = 24;
+// On so many hops the attempts are written; with more there is no room.
+const PLATES = 600;
 // A graph of two services is not two banners.
 const LARGEST = 1.2;
 
@@ -84,7 +86,8 @@ export class Graph {
       text.textContent = product ? (product.unbounded ? "∞" : `${product.unknown ? "≥ " : ""}${number(product.count)}`) : "";
     }
     plates.sort((a, b) => Number(b.lit) - Number(a.lit));
-    this.place(plates);
+    this.litPlates = plates.filter((plate) => plate.lit);
+    this.place(plates.slice(0, PLATES));
     this.ends = path ? [...components].filter((ix) => this.nodes.has(ix)) : [];
     this.nameFromAfar();
     const end = path && this.data.components[path.leaf].name;
@@ -112,7 +115,7 @@ export class Graph {
   }
 
   // Seen from afar, what is written is too small to read: then the lit components are named in letters that stay the
-  // same size, where these cover nothing.
+  // same size, on their boxes or beside them.
   nameFromAfar() {
     const view = this.root.viewBox.baseVal;
     const scale = this.canvas.clientWidth / view.width;
@@ -120,20 +123,30 @@ export class Graph {
     this.root.classList.toggle("far", far);
     if (!far || !this.ends) return replace(this.names);
     const size = 12 / scale;
-    const taken = this.ends.map((ix) => this.nodes.get(ix).box);
+    const taken = [];
     const drawn = this.ends.flatMap((ix) => {
       const { box } = this.nodes.get(ix);
       const text = cut(this.data.components[ix].name, 24, 1);
       const around = { width: text.length * size * 0.58, height: size * 1.25 };
       const x = box.x + box.width / 2 - around.width / 2;
-      const places = [-1, 1, -2, 2, -3, 3].map((row) => ({ ...around, x, y: row < 0 ? box.y + row * around.height : box.y + box.height + (row - 1) * around.height }));
+      const middle = box.y + box.height / 2 - around.height / 2;
+      const places = [0, -1, 1, -2, 2].map((row) => ({ ...around, x, y: middle + row * around.height }));
       const inView = (place) => place.y >= view.y && place.y + place.height <= view.y + view.height;
       const free = places.find((place) => inView(place) && !taken.some((other) => overlap(place, other)));
       if (!free) return [];
       taken.push(free);
-      return [svg("text", { x: x + around.width / 2, y: free.y + size, "font-size": size, "stroke-width": size / 4, "text-anchor": "middle" }, text)];
+      return [svg("text", { x: x + around.width / 2, y: free.y + size, "font-size": size, "stroke-width": size / 3, "text-anchor": "middle" }, text)];
     });
-    return replace(this.names, drawn);
+    const counts = this.litPlates.flatMap(({ edge, text }) => {
+      const around = { width: text.length * size * 0.62, height: size * 1.25 };
+      const places = [0.5, 0.4, 0.6, 0.3, 0.7].map((share) => along(edge.points, share))
+        .map(({ x, y }) => ({ ...around, x: x - around.width / 2, y: y - around.height / 2 }));
+      const free = places.find((place) => !taken.some((other) => overlap(place, other)));
+      if (!free) return [];
+      taken.push(free);
+      return [svg("text", { class: "hot", x: free.x + around.width / 2, y: free.y + size, "font-size": size, "stroke-width": size / 1.5, "text-anchor": "middle" }, text)];
+    });
+    return replace(this.names, counts, drawn);
   }
 
   // Fades what a search does not find.

@@ -3,8 +3,8 @@
 //! Input gets into it in two places only: as escaped text in the title, and as JSON in which no `<` is left. The page
 //! makes text nodes of it, never markup; and its policy lets no script run but its own, and no request leave.
 
-mod layout;
 mod parts;
+mod places;
 
 use std::io::{self, Write};
 
@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use super::Report;
 use super::data::Data;
 use crate::run::Run;
-use layout::Layout;
+use places::Places;
 
 /// The page.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ pub struct Html {
 #[derive(Serialize)]
 struct PageData<'r> {
     link: &'r str,
-    layout: Layout,
+    layout: Places,
     #[serde(flatten)]
     data: Data<'r>,
 }
@@ -44,7 +44,7 @@ const PLAIN: usize = 400_000;
 impl Report for Html {
     fn write(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
         let data = Data::new(run);
-        let layout = Layout::new(&data);
+        let layout = Places::new(&data);
         let json = serde_json::to_string(&PageData { link: &self.link, layout, data })?;
         let (encoding, data) = match json.len() > PLAIN {
             true => ("deflate", compressed(&json)?),

@@ -44,16 +44,16 @@ export class Waits {
     const figures = [
       [none ? "As it is, without jitter" : "Without its jitter", without, "--hot"],
       [none ? "If it had full jitter" : `As it is, with its jitter (${jitterName(its)})`, withIt, "--bar"],
-    ].map(([title, counts, colour]) => this.figure(title, counts, top, end, colour));
+    ].map(([title, counts, colour]) => this.figure(title, counts, top, colour));
     replace(byId("charts"), figures.map(({ figure }) => figure));
     this.plots = figures.map(({ plot }) => plot());
   }
 
-  figure(title, counts, top, end, colour) {
+  figure(title, counts, top, colour) {
     const holder = el("div", { class: "plot", role: "img", "aria-label": `${title}: at most ${number(counts.peak)} come back within ${seconds(counts.width)}` });
     const figure = el("figure", {},
       el("figcaption", {}, el("b", {}, title), `: at most ${number(counts.peak)} within ${seconds(counts.width)}`), holder);
-    return { figure, plot: () => plotted(holder, counts, top, end, colour) };
+    return { figure, plot: () => plotted(holder, counts, top, colour) };
   }
 
   resize() {
@@ -76,7 +76,7 @@ function story(layer, waits, without, withIt, none, more) {
     : `Without jitter all would come back in the same moment, ${times}${more ? " and on" : ""}. With its own`} at most ${peak} come within ${seconds(withIt.width)}.${unknown}`;
 }
 
-function plotted(holder, counts, top, end, colour) {
+function plotted(holder, counts, top, colour) {
   const style = getComputedStyle(document.documentElement);
   const ink = style.getPropertyValue("--quiet").trim();
   const line = style.getPropertyValue("--line").trim();
@@ -88,7 +88,7 @@ function plotted(holder, counts, top, end, colour) {
     padding: [8, 28, 0, 0],
     cursor: { show: false },
     legend: { show: false },
-    scales: { x: { time: false, range: [0, end || 1] }, y: { range: [0, top * 1.05] } },
+    scales: { x: { time: false, range: [0, counts.starts.at(-1) + 2 * counts.width] }, y: { range: [0, top * 1.05] } },
     axes: [
       { ...axis, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : seconds(tick))), size: 36 },
       { ...axis, values: (_, ticks) => ticks.map((tick) => tick.toLocaleString("en")), size: 56 },

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::model::{
     Alarm, Attempts, Budget, Callers, ComponentName, Conditions, GatewayName, HostRef, IncompleteRecord, Inert, Layer,
-    Purge, Queue, QueueName, Setting, Store, Unresolved, Wait,
+    Purge, Queue, QueueName, Redrive, Rerun, Setting, Store, Unresolved, Wait,
 };
 use crate::rust::ir;
 use crate::source::{FileId, Span, Unread};
@@ -74,6 +74,8 @@ pub struct Facts {
     pub schemas: Vec<SchemaFact>,
     /// Tables that remember requests or messages.
     pub stores: Vec<Store>,
+    /// Tables in which dead letters are kept; joining fills it in.
+    pub dead_letter_tables: Vec<TableFact>,
     /// Queues, subscriptions and consumers.
     pub queues: Vec<Queue>,
     /// Components that take messages from a queue, as settings tell.
@@ -84,6 +86,12 @@ pub struct Facts {
     pub incomplete_records: Vec<IncompleteRecord>,
     /// Retry settings without effect.
     pub inert: Vec<Inert>,
+    /// Dead letters that settings or scripts send back.
+    pub redrives: Vec<Redrive>,
+    /// What is run again from its start, as far as settings alone tell.
+    pub reruns: Vec<Rerun>,
+    /// Programs that are run again when they fail: whether that does something twice is for their code to tell.
+    pub program_reruns: Vec<ProgramRerunFact>,
     /// References of this unit that lead nowhere.
     pub unresolved: Vec<Unresolved>,
     /// Parts of the unit that could not be read.
@@ -120,11 +128,15 @@ impl Facts {
         self.purges.append(&mut other.purges);
         self.schemas.append(&mut other.schemas);
         self.stores.append(&mut other.stores);
+        self.dead_letter_tables.append(&mut other.dead_letter_tables);
         self.queues.append(&mut other.queues);
         self.consumers.append(&mut other.consumers);
         self.alarms.append(&mut other.alarms);
         self.incomplete_records.append(&mut other.incomplete_records);
         self.inert.append(&mut other.inert);
+        self.redrives.append(&mut other.redrives);
+        self.reruns.append(&mut other.reruns);
+        self.program_reruns.append(&mut other.program_reruns);
         self.unresolved.append(&mut other.unresolved);
         self.unread.append(&mut other.unread);
     }
@@ -136,6 +148,19 @@ pub struct ConsumerFact {
     /// The queue.
     pub queue: QueueName,
     /// The component.
+    pub component: ComponentName,
+}
+
+/// A program that is run again from its start when it fails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramRerunFact {
+    /// For people, at the beginning of a sentence: "Job payouts".
+    pub job: String,
+    /// Its retry limit, or what opens it.
+    pub place: Span,
+    /// How often it is run in all, if known.
+    pub attempts: Option<u64>,
+    /// What runs it.
     pub component: ComponentName,
 }
 

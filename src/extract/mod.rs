@@ -13,8 +13,7 @@ use crate::rust::lower::lower;
 use crate::rust::stores::texts;
 use crate::source::{SourceFile, Span, Unread};
 use crate::syntax::{self, Parsed, Syntax, SyntaxError};
-use crate::systems::sql::{purges, schema};
-use crate::systems::{self, Part, Unit, charts, overlays};
+use crate::systems::{self, Part, Unit, charts, overlays, sql};
 
 /// Larger Rust files are generated: their trees would take some 300 bytes of memory for each byte of text.
 const MAX_RUST_BYTES: usize = 8 << 20;
@@ -92,8 +91,7 @@ fn extract_rust(file: &SourceFile, config: &Config) -> Facts {
 
 fn extract_sql(file: &SourceFile) -> Facts {
     let mut facts = Facts::default();
-    purges::extract(file, &mut facts);
-    schema::extract(file, &mut facts);
+    sql::extract(file, &mut facts);
     facts
 }
 

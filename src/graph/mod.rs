@@ -22,6 +22,7 @@ mod owners;
 mod paths;
 mod products;
 mod queues;
+mod reruns;
 mod search;
 mod times;
 mod ways;
@@ -42,11 +43,13 @@ use owners::Owners;
 
 /// Links the facts of all files, and what their Rust code does, into the model.
 pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Config) -> Model {
-    let Facts { layers, components, services, routes, packages, modules, purges, stores, unresolved, .. } = facts;
-    let (mut queues, alarms, incomplete_records) = (facts.queues, facts.alarms, facts.incomplete_records);
     let inert = facts.inert;
+    let Facts { layers, components, services, routes, packages, modules, mut purges, stores, unresolved, .. } = facts;
+    let (mut queues, alarms, mut incomplete_records) = (facts.queues, facts.alarms, facts.incomplete_records);
     queues::join(&mut queues, &alarms);
-    let handling = rust_stores::read(&modules, &stores, sources);
+    let handling = rust_stores::read(&modules, &stores, &facts.dead_letter_tables, sources);
+    incomplete_records.extend(handling.records);
+    purges.extend(handling.purges);
     let mut draft = Draft {
         hosts: Hosts::new(components, services),
         sources,
@@ -72,13 +75,20 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
     mesh::add_layers(&mut draft, &gateways);
     let code = queues::Code { owners: &owners, packages: &packages, modules: &modules };
     queues::add_layers(&mut draft, &code, &queues, &facts.consumers, config.max_amplification);
+    let mut reruns = facts.reruns;
+    reruns.extend(reruns::of_programs(&draft, &code, &facts.program_reruns, &handling.batches));
+    reruns.extend(reruns::of_loops(&draft.layers, &handling.batches));
     draft.drop_idle_defaults();
     draft.sort_layers();
+    let mut redrives = facts.redrives;
+    redrives.extend(handling.redrives);
 
     let mut model = Model {
         purges,
         stores,
         checks: handling.checks,
+        redrives,
+        reruns,
         redelivery_window: config.redelivery_window,
         queues,
         alarms,

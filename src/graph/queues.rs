@@ -16,6 +16,7 @@ use crate::model::{
     Queue, QueueIx, QueueName, QueueRef, Reason, Scope, Watch, Which,
 };
 use crate::rust::{ir, walk};
+use crate::systems;
 
 /// The queues by what they are called.
 #[derive(Debug, Default)]
@@ -70,11 +71,8 @@ pub(super) fn join(queues: &mut [Queue], alarms: &[Alarm]) {
     }
 }
 
-/// Services in which a dead-letter target may lie that is not of the queue's own service.
-const SERVICES: [&str; 3] = ["sqs", "pubsub", "kafka"];
-
 fn anywhere(names: &Names, target: &QueueRef) -> Vec<QueueIx> {
-    SERVICES.iter().flat_map(|service| names.find(service, target)).copied().collect()
+    names.of.iter().filter(|((_, name), _)| name == target).flat_map(|(_, found)| found).copied().collect()
 }
 
 fn watched(watch: &Watch, queues: &[Queue], names: &Names) -> Vec<QueueIx> {
@@ -175,7 +173,7 @@ fn add_messages(
 }
 
 /// The components of a name, where it holds.
-fn named(draft: &Draft<'_>, name: &ComponentName) -> Vec<ComponentIx> {
+pub(super) fn named(draft: &Draft<'_>, name: &ComponentName) -> Vec<ComponentIx> {
     let mut all = draft.hosts.all_named(&name.name);
     let namespace = |ix: &ComponentIx| draft.hosts.part(*ix).and_then(|p| p.namespace.as_ref());
     match &name.namespace {
@@ -224,7 +222,8 @@ fn repeat(draft: &mut Draft<'_>, consumer: ComponentIx, groups: &[Vec<LayerIx>],
 
 /// The components whose code takes messages out of queues.
 fn receiving(Code { owners, packages, modules }: &Code<'_>) -> BTreeSet<ComponentIx> {
-    let paths: Vec<&str> = modules.iter().filter(|m| calls(m, &RECEIVING)).map(|m| &*m.path).collect();
+    let names: Vec<&str> = systems::receives().collect();
+    let paths: Vec<&str> = modules.iter().filter(|m| calls(m, &names)).map(|m| &*m.path).collect();
     let folder = |path: &str| {
         let around = packages.iter().enumerate().filter(|(_, p)| lies_in(path, &p.folder));
         around.max_by_key(|(_, p)| p.folder.len()).map(|(at, _)| at)
@@ -232,9 +231,6 @@ fn receiving(Code { owners, packages, modules }: &Code<'_>) -> BTreeSet<Componen
     let inside: BTreeSet<usize> = paths.into_iter().filter_map(folder).collect();
     inside.into_iter().flat_map(|at| owners.of_package(at)).copied().collect()
 }
-
-/// What clients of queues call to take a message.
-const RECEIVING: [&str; 1] = ["receive_message"];
 
 /// Whether a file calls a method of one of these names.
 fn calls(module: &ir::Module, names: &[&str]) -> bool {

@@ -25,35 +25,68 @@ pub struct CheckThenInsert {
 /// Dead letters that are sent back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Redrive {
-    /// For people: "`requeue`", "the script".
+    /// For people, at the beginning of a sentence: "`requeue`", "Container sqs of CronJob redrive".
     pub name: String,
     /// The loop that sends them back, else the call.
     pub place: Span,
-    /// Whether something bounds how many go at once, or how fast.
-    pub is_throttled: bool,
-    /// Whether who sent how many back is written down.
-    pub is_recorded: bool,
-    /// What would bound it.
-    pub advice: String,
+    /// What is missing, each once, in the order of the variants.
+    pub lacks: Vec<RedriveLack>,
+    /// What would mend it.
+    pub advice: Option<String>,
     /// How sure the reading is.
     pub confidence: Confidence,
 }
 
-/// A batch that is run again from its start when it fails.
+/// What sending dead letters back lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RedriveLack {
+    /// Nothing bounds how many go at once, or how fast.
+    Bound,
+    /// Whatever the cause of the failure, all go.
+    Choice,
+    /// Nothing tells afterwards who sent how many back.
+    Record,
+    /// It runs by a schedule, with no person who looks first.
+    Person,
+}
+
+/// Something that is run again from its start when it fails.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rerun {
-    /// The job: "Job payouts".
+    /// For people, at the beginning of a sentence: "Job payouts".
     pub job: String,
     /// What says that it is run again.
     pub place: Span,
     /// How often it is run in all, if known.
     pub attempts: Option<u64>,
-    /// The loop over the items.
-    pub items: Span,
-    /// What is done with each of them, and cannot be done twice.
-    pub effect: Span,
-    /// What it is: "POSTs", "inserts".
-    pub does: String,
+    /// What is done again.
+    pub what: Redone,
     /// How sure the reading is.
     pub confidence: Confidence,
+}
+
+/// What a rerun does a second time.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Redone {
+    /// The items of a batch that were done before the failure.
+    Items {
+        /// The loop over them.
+        items: Span,
+        /// What is done with each of them, and cannot be done twice.
+        effect: Span,
+        /// What it is: "a POST for each", "an INSERT for each".
+        does: String,
+    },
+    /// Steps that had succeeded.
+    Steps {
+        /// Where they are listed.
+        span: Span,
+        /// What they are: "every task of the DAG".
+        what: String,
+    },
+    /// All, because an argument says so.
+    FromStart {
+        /// The argument.
+        span: Span,
+    },
 }

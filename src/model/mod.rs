@@ -13,7 +13,7 @@ mod setting;
 mod store;
 mod time;
 
-pub use handling::{CheckThenInsert, Redrive, Rerun};
+pub use handling::{CheckThenInsert, Redone, Redrive, RedriveLack, Rerun};
 pub use hop::{
     Answer, Callers, Component, ComponentIx, ComponentKind, ComponentName, GatewayName, Hop, HopIx, HostRef, LayerIx,
     LayerUse, MAX_PRODUCT, Path, PathIx, QueueName, Reason, Scope,

@@ -19,6 +19,10 @@ pub struct Purge {
     pub bound_span: Option<Span>,
     /// How old a record is at least when it goes, and where that is written.
     pub age: Option<(Duration, Span)>,
+    /// What to write instead, as its language has it: "`DELETE FROM inbox WHERE ...`".
+    pub advice: Option<String>,
+    /// Whether an age bounds it as well, so that it matters under load only: findings are one level lower.
+    pub minor: bool,
 }
 
 /// How a purge chooses what goes.

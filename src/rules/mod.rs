@@ -19,6 +19,7 @@ pub mod missing_stored_response;
 pub mod non_idempotent_retry;
 pub mod non_time_based_purge;
 pub(crate) mod phrase;
+pub mod rerun_without_checkpoint;
 pub mod retries_exceed_timeout;
 pub mod retry_amplification;
 pub mod retry_on_any_error;
@@ -30,6 +31,7 @@ pub mod stacked_retries;
 pub mod unbounded_retries;
 pub mod uncapped_backoff;
 pub mod unmonitored_dead_letter;
+pub mod unsafe_redrive;
 pub mod weak_idempotency_key;
 
 #[cfg(test)]
@@ -90,12 +92,14 @@ pub fn all() -> &'static [&'static dyn Rule] {
         &short_dead_letter_retention::ShortDeadLetterRetention,
         &incomplete_dead_letter::IncompleteDeadLetter,
         &unmonitored_dead_letter::UnmonitoredDeadLetter,
+        &unsafe_redrive::UnsafeRedrive,
         &missing_idempotency_constraint::MissingIdempotencyConstraint,
         &check_then_insert::CheckThenInsert,
         &weak_idempotency_key::WeakIdempotencyKey,
         &missing_stored_response::MissingStoredResponse,
         &non_time_based_purge::NonTimeBasedPurge,
         &short_idempotency_retention::ShortIdempotencyRetention,
+        &rerun_without_checkpoint::RerunWithoutCheckpoint,
         &invalid_allow::InvalidAllow,
     ]
 }

@@ -35,11 +35,10 @@ fn purge(purge: &Purge) -> Option<Finding> {
         Keeps::Handled => (forgotten(purge.bound), "older than any redelivery can still come"),
         Keeps::DeadLetters => (lost(purge.bound), "older than it takes somebody to look at them"),
     };
-    let help = format!(
-        "Delete by age, {age}, in batches if you like: \
-         `DELETE FROM {table} WHERE created_at < now() - interval '30 days'`."
-    );
-    let finding = Finding::new(&META, purge.place, text, format!("Purges {table} {how}: {why}")).help(help);
+    let help = super::phrase::help(&format!("Delete by age, {age}, in batches if you like"), purge.advice.as_ref());
+    let level = if purge.minor { META.level.lower() } else { META.level };
+    let finding =
+        Finding::new(&META, purge.place, text, format!("Purges {table} {how}: {why}")).help(help).severity(level);
     Some(match purge.bound_span {
         Some(span) => finding.label(span, "what chooses the records that go"),
         None => finding,

@@ -41,13 +41,23 @@ pub(super) fn of(root: &Node) -> Vec<Object<'_>> {
     }
 }
 
+/// As [`of`]; of what is made anew for each run, the beginning of its name (`generateName`) counts, too.
+pub(super) fn of_any_name(root: &Node) -> Vec<Object<'_>> {
+    let named = of(root);
+    if named.is_empty() { of_name(root, "generateName").into_iter().collect() } else { named }
+}
+
 fn object(node: &Node) -> Option<Object<'_>> {
-    let name = node.at(&["metadata", "name"])?;
+    of_name(node, "name")
+}
+
+fn of_name<'n>(node: &'n Node, key: &str) -> Option<Object<'n>> {
+    let name = node.at(&["metadata", key])?;
     Some(Object {
         node,
         version: node.get("apiVersion")?.as_str()?,
         kind: node.get("kind")?.as_str()?,
-        name: name.as_str()?,
+        name: name.as_str()?.trim_end_matches('-'),
         name_span: name.span,
         namespace: node.at(&["metadata", "namespace"]).and_then(Node::as_str),
     })

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use retrylint::facts::{Facts, RouteFact};
 use retrylint::model::{
-    Alarm, Attempts, DeadLetter, GatewayName, HostRef, Jitter, Layer, Methods, Queue, Scope, Setting, Wait,
+    Alarm, Attempts, DeadLetter, GatewayName, HostRef, Jitter, Layer, Methods, Queue, Redone, Scope, Setting, Wait,
 };
 use retrylint::source::{LineIndex, Sources, Span};
 
@@ -72,6 +72,23 @@ pub fn facts(sources: &Sources, facts: &Facts) -> String {
     for i in &facts.inert {
         let because = i.because.as_ref().map(|(s, t)| format!(" | {} {t}", r.at(*s))).unwrap_or_default();
         writeln!(out, "inert {} of {} at {}: {}{because}", i.setting, i.owner, r.at(i.place), i.why).unwrap();
+    }
+    for redrive in &facts.redrives {
+        writeln!(out, "redrive by {} lacks {:?} at {}", redrive.name, redrive.lacks, r.at(redrive.place)).unwrap();
+    }
+    for rerun in &facts.reruns {
+        let what = match &rerun.what {
+            Redone::Items { items, .. } => format!("items {}", r.at(*items)),
+            Redone::Steps { span, what } => format!("{what} {}", r.at(*span)),
+            Redone::FromStart { span } => format!("from the start {}", r.at(*span)),
+        };
+        writeln!(out, "rerun of {} ({:?} attempts) repeats {what} at {}", rerun.job, rerun.attempts, r.at(rerun.place))
+            .unwrap();
+    }
+    for run in &facts.program_reruns {
+        let component = &run.component.name;
+        writeln!(out, "{} ({:?} attempts) runs {component} again at {}", run.job, run.attempts, r.at(run.place))
+            .unwrap();
     }
     for u in &facts.unresolved {
         writeln!(out, "unresolved {}: {} at {}", u.what, u.reason, r.at(u.span)).unwrap();

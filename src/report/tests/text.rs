@@ -201,6 +201,8 @@ fn a_purge_over_several_lines_is_marked_in_its_first() {
         bound: PurgeBound::Count,
         bound_span: Some(draft.span(file, "ORDER BY received_at LIMIT 1000")),
         age: None,
+        advice: Some("`DELETE FROM inbox WHERE created_at < now() - interval '30 days'`".to_string()),
+        minor: false,
     });
     insta::assert_snapshot!(written(&text(80), &draft.run()));
 }

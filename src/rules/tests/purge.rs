@@ -8,7 +8,8 @@ fn fires(bound: PurgeBound) -> bool {
     let place = Span::new(FileId(0), 0, 6);
     let bound_span = Some(Span::new(FileId(0), 20, 30));
     let keeps = Keeps::Handled;
-    draft.model.purges.push(Purge { table: "inbox".to_string(), keeps, place, bound, bound_span, age: None });
+    let table = "inbox".to_string();
+    draft.model.purges.push(Purge { table, keeps, place, bound, bound_span, age: None, advice: None, minor: false });
     let findings = check(&draft.model);
     assert!(findings.iter().all(|f| f.rule.id == "non-time-based-purge" && f.primary.span == place));
     assert!(findings.iter().all(|f| f.labels.len() == 1 && f.message.starts_with("Purges inbox ")));
@@ -29,7 +30,8 @@ fn of_dead_letters_it_says_that_nobody_has_looked() {
     let mut draft = Draft::new();
     let place = Span::new(FileId(0), 0, 6);
     let (table, keeps, bound) = ("dead_letters".to_string(), Keeps::DeadLetters, PurgeBound::Count);
-    draft.model.purges.push(Purge { table, keeps, place, bound, bound_span: None, age: None });
+    let purge = Purge { table, keeps, place, bound, bound_span: None, age: None, advice: None, minor: false };
+    draft.model.purges.push(purge);
     let findings = check(&draft.model);
     assert!(findings[0].message.ends_with("before anybody has looked at them"), "{}", findings[0].message);
 }

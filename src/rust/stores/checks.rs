@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::calls;
 use super::functions::{Code, Place};
 use crate::model::{CheckThenInsert, Confidence, Store, StoreKind, Unique};
 use crate::rust::ir::{Expr, ExprKind, Stmt};
@@ -19,7 +20,7 @@ struct Statement {
 }
 
 /// What makes a look before an insert right, or another thing: locks, isolation, an error that is looked at.
-const GUARDS: [&str; 19] = [
+const GUARDS: [&str; 24] = [
     "pg_advisory",
     "pg_try_advisory",
     "get_lock(",
@@ -39,6 +40,11 @@ const GUARDS: [&str; 19] = [
     "sqlite_constraint",
     "on_conflict",
     "already_exists",
+    "or_ignore",
+    "replace_into",
+    "set_nx",
+    "existencecheck",
+    "\"nx\"",
 ];
 
 /// Every look before an insert.
@@ -141,7 +147,8 @@ fn own(code: &Code<'_>, place: Place<'_>) -> Vec<Statement> {
         let place = text.place(glance.at);
         Some(Statement { glance, at, place })
     });
-    read.collect()
+    let by_calls = calls::statements(code, place).into_iter().map(|(glance, at)| Statement { glance, at, place: at });
+    read.chain(by_calls).collect()
 }
 
 /// Whether what one place found decides whether the code comes to the other.

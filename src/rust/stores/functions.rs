@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::rust::ir::{Const, Expr, ExprKind, FormatPart, Function, Item, Lit, Module};
+use crate::rust::ir::{Const, Expr, ExprKind, FormatPart, Function, Item, Lit, Module, Struct};
 use crate::rust::walk;
 use crate::source::Span;
 
@@ -19,6 +19,8 @@ pub(super) struct Code<'m> {
     pub(super) functions: Vec<Place<'m>>,
     by_name: BTreeMap<&'m str, Vec<usize>>,
     consts: BTreeMap<&'m str, Vec<(&'m str, &'m Expr)>>,
+    /// Structs, with their files.
+    pub(super) structs: Vec<(&'m str, &'m Struct)>,
 }
 
 impl<'m> Code<'m> {
@@ -35,6 +37,7 @@ impl<'m> Code<'m> {
                         code.consts.entry(&constant.name).or_default().push((&module.path, value));
                     }
                 }
+                Found::Struct(found) => code.structs.push((&module.path, found)),
             });
         }
         code
@@ -48,17 +51,33 @@ impl<'m> Code<'m> {
         }
     }
 
+    /// The struct of a name, if there is one only.
+    pub(super) fn only_struct(&self, name: &str) -> Option<&'m Struct> {
+        let mut named = self.structs.iter().filter(|(_, s)| &*s.name == name);
+        let (_, first) = named.next()?;
+        named.next().is_none().then_some(*first)
+    }
+
     /// The text behind an expression: a literal, a `format!`, or a constant that is one.
-    pub(super) fn text(&self, expr: &'m Expr, path: &str) -> Option<Text> {
+    pub(super) fn text(&self, expr: &Expr, path: &str) -> Option<Text> {
         match &*expr.kind {
-            ExprKind::Path(name) => {
-                let found = self.consts.get(&**name.segments.last()?)?;
-                let here = found.iter().find(|(file, _)| *file == path);
-                let (_, value) = here.or(if found.len() == 1 { found.first() } else { None })?;
-                literal(value)
-            }
+            ExprKind::Path(_) => literal(self.constant(expr, path)?),
             _ => literal(expr),
         }
+    }
+
+    /// The value of a constant: the one of this file, or the only one of its name.
+    pub(super) fn constant(&self, expr: &Expr, path: &str) -> Option<&'m Expr> {
+        let ExprKind::Path(name) = &*expr.kind else { return None };
+        let found = self.consts.get(&**name.segments.last()?)?;
+        let here = found.iter().find(|(file, _)| *file == path);
+        let (_, value) = here.or(if found.len() == 1 { found.first() } else { None })?;
+        Some(value)
+    }
+
+    /// Every constant: its name, its file and its value.
+    pub(super) fn constants(&self) -> impl Iterator<Item = (&'m str, &'m str, &'m Expr)> {
+        self.consts.iter().flat_map(|(name, all)| all.iter().map(|(path, value)| (*name, *path, *value)))
     }
 }
 
@@ -101,9 +120,10 @@ fn literal(expr: &Expr) -> Option<Text> {
 pub(super) enum Found<'m> {
     Function(&'m Function),
     Const(&'m Const),
+    Struct(&'m Struct),
 }
 
-/// Calls `with` on the functions and constants of items, those in blocks and bodies too.
+/// Calls `with` on the functions, constants and structs of items, those in blocks and bodies too.
 pub(super) fn each_item<'m>(items: &'m [Item], with: &mut dyn FnMut(Found<'m>)) {
     let mut open: Vec<&Item> = items.iter().rev().collect();
     while let Some(item) = open.pop() {
@@ -120,6 +140,7 @@ pub(super) fn each_item<'m>(items: &'m [Item], with: &mut dyn FnMut(Found<'m>)) 
                 block.consts.iter().for_each(|c| with(Found::Const(c)));
             }
             Item::Const(constant) => with(Found::Const(constant)),
+            Item::Struct(found) => with(Found::Struct(found)),
             Item::Mod { items, .. } => open.extend(items.iter().rev()),
             _ => {}
         }

@@ -1,11 +1,18 @@
 //! What Rust code does about messages that come twice or failed: SQL in its texts, looks before inserts, dead letters
 //! that are sent back, batches. A reading by names and shapes; what it does not recognise says nothing.
 
+pub mod batches;
+mod caches;
+mod calls;
 pub mod checks;
 mod functions;
+mod records;
+mod redrives;
 pub mod texts;
+mod words;
 
-use crate::model::{CheckThenInsert, Store};
+use crate::facts::TableFact;
+use crate::model::{CheckThenInsert, IncompleteRecord, Purge, Redrive, Store};
 use crate::rust::ir::Module;
 use crate::source::Sources;
 
@@ -14,12 +21,26 @@ use crate::source::Sources;
 pub struct Handling {
     /// Looks before inserts.
     pub checks: Vec<CheckThenInsert>,
+    /// Dead letters that are sent back.
+    pub redrives: Vec<Redrive>,
+    /// Dead-letter records that lack something.
+    pub records: Vec<IncompleteRecord>,
+    /// Caches and keys that forget.
+    pub purges: Vec<Purge>,
+    /// Loops over many items.
+    pub batches: Vec<batches::Batch>,
 }
 
-/// Reads all modules.
-pub fn read(modules: &[Module], stores: &[Store], sources: &Sources) -> Handling {
+/// Reads all modules; `dead_letters` are the tables of dead letters that scripts make.
+pub fn read(modules: &[Module], stores: &[Store], dead_letters: &[TableFact], sources: &Sources) -> Handling {
     let code = functions::Code::new(modules);
-    Handling { checks: checks::find(&code, stores, sources) }
+    Handling {
+        checks: checks::find(&code, stores, sources),
+        redrives: redrives::find(&code),
+        records: records::find(&code, dead_letters),
+        purges: caches::find(&code),
+        batches: batches::find(&code, sources),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use super::{Handling, read, texts};
 use crate::facts::Facts;
-use crate::model::PurgeBound;
+use crate::model::{PurgeBound, RecordPart, RedriveLack};
 use crate::rust::lower::lower;
 use crate::source::{FileId, SourceFile, Sources};
 
@@ -19,7 +19,7 @@ fn facts(files: &[(&str, &str)]) -> (Facts, Sources) {
 
 fn handling(code: &str) -> (Handling, Sources) {
     let (facts, sources) = facts(&[("src/lib.rs", code)]);
-    (read(&facts.modules, &[], &sources), sources)
+    (read(&facts.modules, &[], &[], &sources), sources)
 }
 
 const SELECT: &str = r#"sqlx::query("SELECT 1 FROM inbox WHERE msg_id = $1").bind(id).fetch_optional(db).await?"#;
@@ -114,5 +114,209 @@ fn pieces_of_statements_and_other_texts_say_nothing() {
         "#[cfg(test)] mod tests { fn purge() { q(\"DELETE FROM inbox ORDER BY id LIMIT 1\"); } }",
     ] {
         assert_eq!(purges(code), [], "{code}");
+    }
+}
+
+fn redrives(code: &str) -> Vec<(String, Vec<RedriveLack>)> {
+    let (found, sources) = handling(code);
+    let all = found.redrives.into_iter();
+    all.map(|r| (sources.text(r.place).chars().take(12).collect(), r.lacks)).collect()
+}
+
+const LOOP: &str = "loop { let out = c.receive_message().queue_url(dlq).send().await?; PAUSE
+    for m in out.messages { c.send_message().queue_url(src).message_body(m.body).send().await?; } }";
+
+#[test]
+fn loops_and_tasks_that_send_dead_letters_back() {
+    use RedriveLack::{Bound, Choice, Record};
+    let all = format!("async fn redrive(c: &C, dlq: &str, src: &str) -> R {{ {} }}", LOOP.replace("PAUSE", ""));
+    assert_eq!(redrives(&all), [("loop".to_owned(), vec![Bound, Choice, Record])]);
+    let slow = all.replace("for m", "tokio::time::sleep(SECOND).await; info!(n, \"sent back\"); for m");
+    assert_eq!(redrives(&slow), [("loop".to_owned(), vec![Choice])]);
+    let table = r#"async fn replay(db: &P, q: &Q) -> R {
+        let rows = sqlx::query("SELECT original FROM dead_letters").fetch_all(db).await?;
+        for row in rows { q.publish(row.original).await?; } Ok(()) }"#;
+    assert_eq!(redrives(table), [("for".to_owned(), vec![Bound, Choice, Record])]);
+    let some = table.replace("dead_letters", "dead_letters WHERE reason = $1 LIMIT 50");
+    assert_eq!(redrives(&some), [("for".to_owned(), vec![Record])]);
+    let task = "async fn f(c: &C, a: &str) -> R { c.start_message_move_task().source_arn(a).send().await?; Ok(()) }";
+    assert_eq!(redrives(task), [("c.start_mess".to_owned(), vec![Bound, Choice, Record])]);
+    let slow = task.replace(".send()", ".max_number_of_messages_per_second(5).send()");
+    assert_eq!(redrives(&slow), [("c.start_mess".to_owned(), vec![Record])]);
+}
+
+#[test]
+fn what_sends_nothing_back() {
+    let into = LOOP.replace("(dlq)", "(orders)").replace("(src)", "(orders_dlq)").replace("PAUSE", "");
+    for body in [
+        into.clone(),
+        LOOP.replace("(dlq)", "(orders)").replace("PAUSE", ""),
+        LOOP.replace("send_message", "delete_message").replace("PAUSE", ""),
+    ] {
+        let code = format!("async fn redrive(c: &C, dlq: &str, src: &str) -> R {{ {body} }}");
+        assert_eq!(redrives(&code), [], "{code}");
+    }
+    // Not named for it: it may tell somebody of them.
+    let other = format!("async fn watch(c: &C, dlq: &str, src: &str) -> R {{ {} }}", LOOP.replace("PAUSE", ""));
+    assert_eq!(redrives(&other), []);
+    let one = r#"async fn replay(db: &P, q: &Q) -> R {
+        let rows = sqlx::query("SELECT original FROM dead_letters WHERE id = $1").fetch_all(db).await?;
+        for row in rows { q.publish(row.original).await?; info!(id, "sent back"); } Ok(()) }"#;
+    assert_eq!(redrives(one), [("for".to_owned(), vec![])]);
+}
+
+fn batches(body: &str) -> Vec<String> {
+    let code =
+        format!("async fn settle(db: &P, http: &Client) -> R {{ {body} Ok(()) }} async fn main() {{ settle().await }}");
+    let (found, _) = handling(&code);
+    assert!(found.batches.iter().all(|b| b.callers.contains(&("src/lib.rs".to_owned(), "main".to_owned()))));
+    found.batches.into_iter().map(|b| b.does).collect()
+}
+
+const ROWS: &str = r#"let rows = sqlx::query("SELECT id, cents FROM invoices ORDER BY id").fetch_all(db).await?;"#;
+
+#[test]
+fn loops_that_do_something_for_each_row() {
+    for (body, does) in [
+        (format!("{ROWS} for r in rows {{ http.post(url).json(&r).send().await?; }}"), "a POST for each"),
+        (
+            format!("{ROWS} for r in rows.iter() {{ sqs.send_message().queue_url(q).send().await?; }}"),
+            "a message for each",
+        ),
+        (
+            format!(
+                r#"{ROWS} for r in &rows {{ sqlx::query("INSERT INTO ledger (id) VALUES ($1)").execute(db).await?; }}"#
+            ),
+            "an INSERT for each",
+        ),
+        (
+            r#"for line in reader.lines() { http.post(url).header("Idempotency-Key", Uuid::new_v4()).send().await?; }"#
+                .to_owned(),
+            "a POST for each",
+        ),
+    ] {
+        assert_eq!(batches(&body), [does], "{body}");
+    }
+}
+
+#[test]
+fn loops_that_can_go_on_or_do_nothing_twice() {
+    let post = "http.post(url).json(&r).send().await?;";
+    for body in [
+        format!("{} for r in rows {{ {post} }}", ROWS.replace("ORDER", "WHERE status = 'pending' ORDER")),
+        format!(
+            r#"{ROWS} for r in rows {{ {post} sqlx::query("UPDATE invoices SET done = true WHERE id = $1").execute(db).await?; }}"#
+        ),
+        format!(
+            r#"{ROWS} for r in rows {{ sqlx::query("INSERT INTO t (id) VALUES ($1) ON CONFLICT DO NOTHING").execute(db).await?; }}"#
+        ),
+        format!(
+            r#"let tx = db.begin().await?; {ROWS} for r in rows {{ sqlx::query("INSERT INTO t (id) VALUES ($1)").execute(tx).await?; }}"#
+        ),
+        format!("{ROWS} for r in rows {{ http.put(url).json(&r).send().await?; }}"),
+        format!("{ROWS} for r in rows {{ {post} checkpoint(r.id)?; }}"),
+        format!(r#"{ROWS} for r in rows {{ http.post(url).header("Idempotency-Key", key(&r)).send().await?; }}"#),
+        format!("for n in 0..3 {{ {post} }}"),
+    ] {
+        assert_eq!(batches(&body), [""; 0], "{body}");
+    }
+}
+
+fn records(code: &str) -> Vec<(String, Vec<RecordPart>)> {
+    let (found, sources) = handling(code);
+    let all = found.records.into_iter();
+    all.map(|r| (sources.text(r.place).chars().take(18).collect(), r.missing)).collect()
+}
+
+#[test]
+fn records_of_dead_letters() {
+    use RecordPart::{Attempts, FirstFailure, Original, Trace};
+    let entry =
+        "#[derive(Serialize)] pub struct DlqEntry { payload: Vec<u8>, error: String, failed_at: DateTime<Utc> }";
+    let missing = vec![Attempts, FirstFailure, Trace];
+    assert_eq!(records(entry), [("DlqEntry".to_owned(), missing.clone())]);
+    let made =
+        format!("{entry} fn park(p: P) -> DlqEntry {{ DlqEntry {{ payload: p.body, error, failed_at: now() }} }}");
+    assert_eq!(records(&made), [("DlqEntry { payload".to_owned(), missing)]);
+    let insert =
+        r#"async fn park(db: &P) { q("INSERT INTO dead_letters (queue, error, failed_at) VALUES ($1, $2, now())"); }"#;
+    assert_eq!(records(insert), [("INSERT INTO dead_l".to_owned(), vec![Original, Attempts, FirstFailure, Trace])]);
+}
+
+#[test]
+fn whole_records_and_things_that_are_none() {
+    for code in [
+        "#[derive(Serialize)] struct DeadLetter { original: Value, reason: String, attempts: u32, first_failed_at: T, \
+         last_failed_at: T, trace_id: String }",
+        "#[derive(Serialize)] struct DeadLetter { message: Message, failure: Failure }
+         struct Failure { reason: String, attempts: u32, first: T, first_at: T, last_at: T, trace_id: String }",
+        "#[derive(Serialize)] struct DeadLetter { payload: Vec<u8>, headers: HashMap<String, String>, first_at: T, last_at: T }",
+        "#[derive(Deserialize)] struct DlqConfig { topic: String, data: String }",
+        "#[derive(Serialize)] enum DeadLetterReason { Expired, Rejected }",
+        "#[derive(Deserialize)] struct DeadLetter { payload: String }",
+        "struct DlqClient { url: String, data: Client } fn f() { DlqClient { url, data }; }",
+    ] {
+        assert_eq!(records(code), [], "{code}");
+    }
+}
+
+fn forgets(code: &str) -> Vec<(String, PurgeBound, Option<u64>)> {
+    let (found, sources) = handling(code);
+    let all = found.purges.into_iter();
+    all.map(|p| (sources.text(p.place).to_owned(), p.bound, p.age.map(|(a, _)| a.as_secs()))).collect()
+}
+
+#[test]
+fn caches_and_keys_that_forget() {
+    for (code, place, bound, age) in [
+        ("fn f() -> D { D { seen_ids: moka::future::Cache::builder().max_capacity(10_000).time_to_live(Duration::from_secs(60 * 60)).build() } }", "max_capacity", PurgeBound::Count, Some(3600)),
+        ("fn f() -> D { D { recent: Mutex::new(LruCache::new(CAP)) } }
+          impl D { fn first(&self, id: u64) -> bool { let mut r = self.recent.lock().unwrap(); if r.contains(&id) { return false; } r.put(id, ()); true } }", "LruCache::new(CAP)", PurgeBound::Count, None),
+        ("static SEEN: LazyLock<Mutex<LruCache<u64, ()>>> = LazyLock::new(|| Mutex::new(LruCache::new(CAP)));", "LruCache::new(CAP)", PurgeBound::Count, None),
+        ("async fn f(c: &C) { c.ltrim(\"processed\", 0, 999).await; }", "ltrim", PurgeBound::Count, None),
+        ("async fn f(c: &C, t: &str) { let key = format!(\"inbox:{t}\"); c.xtrim(key, StreamMaxlen::Approx(1000)).await; }", "xtrim", PurgeBound::Count, None),
+        ("fn f(c: &C) { redis::cmd(\"ZREMRANGEBYRANK\").arg(\"seen:ids\").arg(0).arg(-1000).query(c); }", "arg", PurgeBound::Count, None),
+        ("const TTL: u64 = 2 * 3600; fn f(c: &C, id: &str) { c.set_ex(format!(\"dedup:{id}\"), 1, TTL); }", "set_ex", PurgeBound::Age, Some(7200)),
+        ("fn f(c: &C, id: &str) { let o = 1; c.set_options(format!(\"processed:{id}\"), 1, SetOptions::default().with_expiration(SetExpiry::EX(60))); }", "set_options", PurgeBound::Age, Some(60)),
+    ] {
+        assert_eq!(forgets(code), [(place.to_owned(), bound, age)], "{code}");
+    }
+}
+
+#[test]
+fn ordinary_caches_and_keys() {
+    for code in [
+        "fn f() -> D { D { pages: moka::future::Cache::new(500) } }",
+        "fn f() -> D { D { pages: LruCache::new(CAP) } } impl D { fn page(&mut self, id: u64) -> P { if let Some(p) = self.pages.get(&id) { return p; } self.pages.put(id, load(id)) } }",
+        "async fn f(c: &C) { c.ltrim(\"log:lines\", 0, 999).await; }",
+        "async fn f(c: &C) { c.zrembyscore(\"seen\", 0, before).await; }",
+        "fn f() { let seen = HashSet::new(); }",
+    ] {
+        assert_eq!(forgets(code), [], "{code}");
+    }
+}
+
+#[test]
+fn looks_without_sql() {
+    for code in [
+        "fn is_processed(c: &mut C, k: &str) -> R { diesel::select(exists(idempotency_keys.filter(idempotency_key.eq(k)))).get_result(c) }
+         fn mark(c: &mut C, k: &str) -> R { diesel::insert_into(idempotency_keys).values(idempotency_key.eq(k)).execute(c) }
+         fn once(c: &mut C, k: &str) -> R { if is_processed(c, k)? { return Ok(()); } mark(c, k) }",
+        "async fn once(db: &D, id: Uuid) -> R { if inbox::Entity::find_by_id(id).one(db).await?.is_some() { return Ok(()); }
+         let row = inbox::ActiveModel { id: Set(id), ..Default::default() }; row.insert(db).await?; Ok(()) }",
+        "async fn once(c: &mut C, id: &str) -> R { let key = format!(\"processed:{id}\"); if c.exists(&key).await? { return Ok(()); } c.set_ex(&key, 1, 60).await }",
+    ] {
+        assert_eq!(handling(code).0.checks.len(), 1, "{code}");
+    }
+    for code in [
+        "fn once(c: &mut C, k: &str) -> R { if inbox::table.find(k).first(c).optional()?.is_some() { return Ok(()); }
+         diesel::insert_into(inbox::table).values(id.eq(k)).on_conflict_do_nothing().execute(c) }",
+        "fn once(c: &mut C, k: &str) -> R { if tags::table.find(k).first(c).optional()?.is_some() { return Ok(()); }
+         diesel::insert_into(tags::table).values(id.eq(k)).execute(c) }",
+        "fn close(c: &mut C, k: &str) -> R { if diesel::update(inbox::table.find(k)).set(done.eq(true)).execute(c)? == 0 {
+         diesel::insert_into(inbox::table).values(id.eq(k)).execute(c)?; } Ok(()) }",
+        "async fn once(c: &mut C, id: &str) -> R { let key = format!(\"page:{id}\"); if c.exists(&key).await? { return Ok(()); } c.set(&key, 1).await }",
+    ] {
+        assert_eq!(handling(code).0.checks.len(), 0, "{code}");
     }
 }

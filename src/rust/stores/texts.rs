@@ -16,6 +16,7 @@ pub fn extract(file: &SourceFile, module: &Module, facts: &mut Facts) {
                 Some(value) => (value, &*constant.name),
                 None => return,
             },
+            Found::Struct(_) => return,
         };
         of_body(file, body, inside, facts);
     });

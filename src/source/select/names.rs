@@ -5,7 +5,9 @@
 
 use crate::rust::lex::{Kind, Lexer, Token};
 
-use super::vocabulary::{is_client, is_keyword, is_library, is_local_wait, is_outgoing, is_sleep};
+use super::vocabulary::{
+    is_client, is_keyword, is_library, is_local_wait, is_outgoing, is_sleep, is_sql, may_hold_dead_letters,
+};
 
 /// The names of one file.
 #[derive(Debug, Default, PartialEq)]
@@ -204,7 +206,9 @@ impl<'t> Reader<'t, '_> {
         let block = self.blocks.last().filter(|b| is_function && b.level + 1 == level);
         let (owner, of_trait) = block.map_or(("", ""), |b| (b.owner, b.of_trait));
         self.open.push(Open { item: self.out.items.len(), level, has_body });
-        self.out.items.push(Item { name, is_function, owner, of_trait, ..Item::default() });
+        // What a dead letter keeps is told by its fields.
+        let requests = !is_function && may_hold_dead_letters(name);
+        self.out.items.push(Item { name, is_function, owner, of_trait, requests, ..Item::default() });
     }
 
     fn item(&mut self) -> &mut Item<'t> {
@@ -348,6 +352,7 @@ impl<'t> Reader<'t, '_> {
     fn string(&mut self, token: Token) {
         let Some(text) = self.source.get(token.range()) else { return };
         let text = text.trim_matches(|c| matches!(c, '"' | 'r' | '#'));
+        self.item().requests |= is_sql(text);
         for (at, _) in text.match_indices('{') {
             let rest = text.get(at + 1..).unwrap_or("");
             let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());

@@ -125,6 +125,18 @@ fn profiles_go_with_their_base() {
 }
 
 #[test]
+fn statements_and_dead_letters_are_taken_by_themselves() {
+    let found = chosen(&[
+        ("src/sql.rs", "pub const OLD: &str = \"DELETE FROM inbox ORDER BY id LIMIT 10\";"),
+        ("src/raw.rs", "pub const OLD: &str = r#\"\n  delete from inbox\"#;"),
+        ("src/dead.rs", "pub struct DeadLetter { pub payload: Vec<u8> }"),
+        ("src/words.rs", "pub const HELP: &str = \"selected rows are deleted\";"),
+        ("src/plain.rs", "pub struct Letter { pub payload: Vec<u8> }"),
+    ]);
+    assert_eq!(found, ["src/sql.rs", "src/raw.rs", "src/dead.rs"]);
+}
+
+#[test]
 fn names_of_a_file() {
     let found = names(
         "use a::{b as c, d::*}; pub use e::F; struct G { h: I }

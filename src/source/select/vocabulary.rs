@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use crate::model::names_dead_letters;
 use crate::rust;
+use crate::systems;
 
 /// Names of types and traits that repeat calls; the crates themselves are known by their marks.
 const TYPES: [&str; 10] = [
@@ -43,6 +45,9 @@ static LIBRARIES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     marks.chain(TYPES).chain(CRATES).chain(makers).collect()
 });
 
+/// What takes a message out of a queue: its consumer's work begins there.
+static RECEIVES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| systems::receives().collect());
+
 /// Whether a name is of a library that repeats calls.
 pub(super) fn is_library(word: &str) -> bool {
     // Each service has a crate of its own.
@@ -51,7 +56,8 @@ pub(super) fn is_library(word: &str) -> bool {
 
 /// Whether calling it, or what is in it, makes a request.
 pub(super) fn is_client(word: &str) -> bool {
-    matches!(word, "reqwest" | "execute" | "ureq" | "hyper" | "surf" | "isahc" | "awc" | "receive_message")
+    matches!(word, "reqwest" | "execute" | "ureq" | "hyper" | "surf" | "isahc" | "awc")
+        || RECEIVES.contains(word)
         || is_watch(word)
 }
 
@@ -64,6 +70,23 @@ fn is_watch(word: &str) -> bool {
 pub(super) fn is_outgoing(word: &str) -> bool {
     matches!(word, "send" | "call" | "execute" | "query" | "fetch" | "publish" | "connect" | "fetch_one")
         || word.starts_with("spawn")
+}
+
+/// Whether a text may be a statement that reads or changes records.
+pub(super) fn is_sql(text: &str) -> bool {
+    let text = text.trim_start();
+    let verbs = ["select", "insert", "delete", "update", "with", "truncate", "replace", "merge"];
+    verbs.iter().any(|verb| {
+        let after = text.get(verb.len()..).and_then(|rest| rest.chars().next());
+        text.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb))
+            && after.is_some_and(char::is_whitespace)
+    })
+}
+
+/// Whether a type of this name may be a dead letter.
+pub(super) fn may_hold_dead_letters(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    ["dead", "dlq", "dlt", "poison", "parked", "parking"].iter().any(|w| lower.contains(w)) && names_dead_letters(name)
 }
 
 /// Whether a call of this name suspends.

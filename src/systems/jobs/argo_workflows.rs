@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::facts::Facts;
-use crate::model::{Attempts, Conditions, LayerKind, ModeSet, Setting, Wait};
+use crate::model::{Attempts, Conditions, Confidence, Layer, LayerKind, ModeSet, Redone, Rerun, Setting, Wait};
 use crate::syntax::{Entry, Node};
 use crate::systems::objects::{self, Object};
 use crate::systems::settings::{self, Ids};
@@ -38,7 +38,8 @@ impl System for ArgoWorkflows {
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         let mut ids = Ids::default();
         for (_, root) in unit.documents() {
-            for object in named(root) {
+            // Workflows often have a `generateName` only.
+            for object in objects::of_any_name(root).into_iter().filter(|o| o.version.starts_with("argoproj.io/")) {
                 let spec = match object.kind {
                     "Workflow" | "WorkflowTemplate" | "ClusterWorkflowTemplate" => object.node.get("spec"),
                     "CronWorkflow" => object.spec(&["workflowSpec"]),
@@ -52,26 +53,6 @@ impl System for ArgoWorkflows {
     }
 }
 
-/// Workflows often have a `generateName` only.
-fn named(root: &Node) -> Vec<Object<'_>> {
-    let listed = objects::of(root);
-    if !listed.is_empty() {
-        return listed.into_iter().filter(|o| o.version.starts_with("argoproj.io/")).collect();
-    }
-    let object = || {
-        let name = root.at(&["metadata", "generateName"])?;
-        Some(Object {
-            node: root,
-            version: root.get("apiVersion")?.as_str().filter(|v| v.starts_with("argoproj.io/"))?,
-            kind: root.get("kind")?.as_str()?,
-            name: name.as_str()?.trim_end_matches('-'),
-            name_span: name.span,
-            namespace: None,
-        })
-    };
-    object().into_iter().collect()
-}
-
 fn workflow(object: &Object<'_>, spec: &Node, ids: &mut Ids, facts: &mut Facts) {
     let deadline = spec.entry("activeDeadlineSeconds").is_some();
     let templates = spec.get("templates").map_or(&[][..], Node::items).iter().map(|n| &**n);
@@ -81,11 +62,26 @@ fn workflow(object: &Object<'_>, spec: &Node, ids: &mut Ids, facts: &mut Facts) 
         let name = format!("template {own} of {} {}", object.kind, object.name);
         let bounded = deadline || template.entry("activeDeadlineSeconds").is_some();
         let id = ids.next(format!("{ID}:{}:{own}", object.name));
-        facts.layers.push(layer(id, name, strategy, bounded));
+        let layer = layer(id, name, strategy, bounded);
+        facts.reruns.extend(rerun(template, &layer));
+        facts.layers.push(layer);
     }
 }
 
-fn layer(id: std::sync::Arc<str>, name: String, strategy: &Entry, bounded: bool) -> crate::model::Layer {
+/// A template that is made of others runs all of them again.
+fn rerun(template: &Node, layer: &Layer) -> Option<Rerun> {
+    let parts = template.entry_any(&["dag", "steps"]).filter(|e| !e.value.is_null())?;
+    let what = if &*parts.key == "dag" { "every task of the DAG" } else { "every step" };
+    layer.is_active().then(|| Rerun {
+        job: layer.name.clone(),
+        place: layer.place,
+        attempts: layer.attempts.value().and_then(|a| a.count()),
+        what: Redone::Steps { span: parts.key_span, what: what.to_owned() },
+        confidence: Confidence::Medium,
+    })
+}
+
+fn layer(id: std::sync::Arc<str>, name: String, strategy: &Entry, bounded: bool) -> Layer {
     let node = &*strategy.value;
     let limit = node.entry("limit").filter(|e| !e.value.is_null());
     let backoff = node.entry("backoff").filter(|e| !e.value.is_null());

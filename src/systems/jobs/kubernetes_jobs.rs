@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::facts::Facts;
+use crate::facts::{Facts, ProgramRerunFact};
 use crate::model::{
-    Advice, Attempts, ComponentName, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, ModeSet, Scope,
-    Setting, Wait,
+    Advice, Attempts, ComponentName, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, ModeSet, Redone, Rerun,
+    Scope, Setting, Wait,
 };
 use crate::syntax::{Entry, Node};
 use crate::systems::objects::{self, Object};
@@ -50,10 +50,48 @@ impl System for KubernetesJobs {
                     "CronJob" => object.spec(&["jobTemplate", "spec"]),
                     _ => None,
                 };
-                facts.layers.extend(spec.map(|spec| layer(&object, spec, &mut ids)));
+                let Some(spec) = spec else { continue };
+                let layer = layer(&object, spec, &mut ids);
+                // An index that failed is run again alone.
+                if layer.is_active() && spec.get("backoffLimitPerIndex").is_none_or(Node::is_null) {
+                    rerun(&object, spec, &layer, facts);
+                }
+                facts.layers.push(layer);
             }
         }
     }
+}
+
+/// Arguments that tell a program to begin at the beginning, whatever it has done before.
+const FROM_START: [&str; 6] =
+    ["--from-start", "--from-beginning", "--from-scratch", "--to-earliest", "--offset=0", "--start-over"];
+
+/// What a failed run does again: all, where an argument says so; else it is for the program's code to tell.
+fn rerun(object: &Object<'_>, spec: &Node, layer: &Layer, facts: &mut Facts) {
+    let job = layer.name.clone();
+    let attempts = layer.attempts.value().and_then(|a| a.count());
+    let containers = spec.at(&["template", "spec", "containers"]).map_or(&[][..], Node::items).iter();
+    let words = containers.flat_map(|c| ["command", "args"].into_iter().filter_map(|key| c.get(key)));
+    let flag = words.flat_map(Node::items).find(|word| word.as_str().is_some_and(|w| FROM_START.contains(&w)));
+    match flag {
+        Some(word) => facts.reruns.push(Rerun {
+            job,
+            place: layer.place,
+            attempts,
+            what: Redone::FromStart { span: word.span },
+            confidence: Confidence::Medium,
+        }),
+        None => facts.program_reruns.push(ProgramRerunFact {
+            job,
+            place: layer.place,
+            attempts,
+            component: component(object),
+        }),
+    }
+}
+
+fn component(object: &Object<'_>) -> ComponentName {
+    ComponentName { name: object.name.to_owned(), namespace: object.namespace.map(str::to_owned) }
 }
 
 fn layer(object: &Object<'_>, spec: &Node, ids: &mut Ids) -> Layer {
@@ -78,10 +116,7 @@ fn layer(object: &Object<'_>, spec: &Node, ids: &mut Ids) -> Layer {
         component: Some(object.name.to_owned()),
         scope: Scope::Consumers {
             queue: None,
-            components: vec![ComponentName {
-                name: object.name.to_owned(),
-                namespace: object.namespace.map(str::to_owned),
-            }],
+            components: vec![component(object)],
             group: format!("{ID}:{}", object.qualified()),
         },
         attempts: count.map_or(Setting::default(Attempts::Count(7), TYPES), runs),

@@ -6,10 +6,10 @@ use std::time::Duration;
 use crate::facts::Facts;
 use crate::model::{
     Advice, Attempts, ComponentName, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, Mode, ModeSet, Pick,
-    Scope, Setting, Wait,
+    Redone, Rerun, Scope, Setting, Wait,
 };
 use crate::source::SourceFile;
-use crate::syntax::{Node, Scalar, Syntax, Value};
+use crate::syntax::{Entry, Node, Scalar, Syntax, Value};
 use crate::systems::settings::{self, Ids};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, embedded};
 
@@ -98,6 +98,7 @@ impl Reader<'_, '_> {
                         layer.retries.any_error = None;
                     }
                     discriminates |= !layer.is_active();
+                    self.facts.reruns.extend(rerun(state, &layer));
                     self.facts.layers.push(layer);
                 }
                 let branches = state.value.get("Branches").map_or(&[][..], Node::items).iter().map(|n| &**n);
@@ -155,6 +156,22 @@ impl Reader<'_, '_> {
             name,
         }
     }
+}
+
+/// A state that is made of others runs all of them again.
+fn rerun(state: &Entry, layer: &Layer) -> Option<Rerun> {
+    let what = match state.value.get("Type").and_then(Node::as_str) {
+        Some("Parallel") => "every branch",
+        Some("Map") => "every item",
+        _ => return None,
+    };
+    layer.is_active().then(|| Rerun {
+        job: layer.name.clone(),
+        place: layer.place,
+        attempts: layer.attempts.value().and_then(|a| a.count()),
+        what: Redone::Steps { span: state.key_span, what: what.to_owned() },
+        confidence: Confidence::Medium,
+    })
 }
 
 /// The machine in a template's string: as it is, or put together by functions of the template.

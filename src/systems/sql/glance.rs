@@ -37,6 +37,25 @@ pub struct Glance {
     pub has_conflict_clause: bool,
     /// Whether it passes over rows that are locked, as workers do that share a table.
     pub skips_locked: bool,
+    /// Whether it takes a number of records only.
+    pub is_limited: bool,
+    /// Whether a condition fixes the key of a record: `id = $1`.
+    pub fixes_key: bool,
+}
+
+/// Whether a column (in snake case) tells how far a record has come.
+pub fn is_status(column: &str) -> bool {
+    names::is_status(column)
+}
+
+/// Whether a table (in snake case) remembers requests or messages, by its name.
+pub fn is_store(table: &str) -> bool {
+    names::table(table) == Named::Store
+}
+
+/// Whether a table (in snake case) holds dead letters, by its name.
+pub fn is_dead_letters(table: &str) -> bool {
+    names::table(table) == Named::DeadLetters
 }
 
 /// Reads the first statement of a text, if it is one of these.
@@ -98,6 +117,7 @@ fn statement(whole: Cursor<'_>) -> Option<Glance> {
     let filter = cursor.rest().iter().position(|t| cursor.is_word(t, &["WHERE"]));
     conditions.skip(filter.map_or(usize::MAX, |n| n + 1));
     has_conflict_clause |= verb == Verb::Insert && cursor.has(&["CONFLICT", "DUPLICATE"]);
+    let fixes_key = fixes_key(conditions);
     let conditions = words(conditions);
     let is_key = |c: &String| names::is_message_key(c);
     let is_store = match names::table(&table) {
@@ -114,6 +134,21 @@ fn statement(whole: Cursor<'_>) -> Option<Glance> {
         columns,
         has_conflict_clause,
         skips_locked: cursor.has(&["SKIP"]),
+        is_limited: whole.has(&["LIMIT", "TOP", "FETCH", "ROWNUM"]),
+        fixes_key,
+    })
+}
+
+/// Whether a key equals a value, or one of several.
+fn fixes_key(conditions: Cursor<'_>) -> bool {
+    conditions.rest().windows(2).any(|pair| match pair {
+        [name, next] => {
+            let equals = next.kind == Kind::Mark(b'=') || conditions.is_word(next, &["IN"]);
+            matches!(name.kind, Kind::Word | Kind::Name)
+                && equals
+                && names::is_key(&names::snake(conditions.word(name)))
+        }
+        _ => false,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Purges that stand as texts in code.
 
-use super::purges;
+use super::{purges, redrives};
 use crate::facts::Facts;
 use crate::model::PurgeBound;
 use crate::source::{SourceFile, Span};
@@ -18,16 +18,17 @@ pub struct Text<'t> {
     pub inside: &'t str,
 }
 
-/// Adds the purges that a text makes. Only whole statements are read: what is put together from pieces is not known.
+/// Adds the purges and redrives that a text makes. Only whole statements are read: what is put together from pieces is not known.
 pub fn extract(file: &SourceFile, text: &Text<'_>, facts: &mut Facts) {
     let start = text.text.trim_start();
     let starts = |word: &str| start.get(..word.len()).is_some_and(|s| s.eq_ignore_ascii_case(word));
-    if !starts("delete") && !starts("truncate") && !starts("with") {
+    if !["delete", "truncate", "with", "insert", "update"].iter().any(|verb| starts(verb)) {
         return;
     }
     let script = SourceFile { id: file.id, path: file.path.clone(), text: text.text.into() };
     let mut found = Facts::default();
     purges::extract_as(&script, text.inside, &mut found);
+    redrives::extract(&script, &mut found);
     let place = |span: Span| match text.verbatim {
         Some(at) => Span { start: span.start + at, end: span.end + at, ..span },
         None => text.span,
@@ -38,5 +39,10 @@ pub fn extract(file: &SourceFile, text: &Text<'_>, facts: &mut Facts) {
         purge.bound_span = purge.bound_span.map(place).filter(|_| text.verbatim.is_some());
         purge.age = purge.age.map(|(age, span)| (age, place(span)));
         facts.purges.push(purge);
+    }
+    for mut redrive in found.redrives {
+        redrive.place = place(redrive.place);
+        redrive.name = format!("`{}`", text.inside);
+        facts.redrives.push(redrive);
     }
 }

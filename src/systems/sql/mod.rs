@@ -4,6 +4,7 @@
 mod age;
 mod conditions;
 mod cursor;
+mod dialect;
 pub mod glance;
 pub mod in_code;
 mod keys;
@@ -12,6 +13,7 @@ mod names;
 mod places;
 pub mod purges;
 mod read;
+mod redrives;
 pub mod schema;
 mod spans;
 mod split;
@@ -21,6 +23,7 @@ mod victims;
 
 use super::{System, SystemMeta, Unit, Versions};
 use crate::facts::Facts;
+use crate::source::SourceFile;
 use crate::syntax::Syntax;
 
 static META: SystemMeta = SystemMeta {
@@ -41,14 +44,20 @@ impl System for Sql {
 
     fn extract(&self, unit: &Unit<'_>, _versions: &Versions, facts: &mut Facts) {
         for part in unit.parts.iter().filter(|p| Syntax::of_path(&p.file.path) == Some(Syntax::Sql)) {
-            purges::extract(part.file, facts);
-            schema::extract(part.file, facts);
+            extract(part.file, facts);
         }
     }
 
     fn join(&self, facts: &mut Facts) {
         stores::join(facts);
     }
+}
+
+/// Adds all that a script says.
+pub fn extract(file: &SourceFile, facts: &mut Facts) {
+    purges::extract(file, facts);
+    schema::extract(file, facts);
+    redrives::extract(file, facts);
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use sqlparser::ast::{Delete, FromTable, Query, SetExpr, TableFactor, TableWithJoins};
 
 use super::conditions::{self, Says, Verdict};
+use super::dialect::Dialect;
 use super::lex::{Kind, Token};
 use super::names;
 use super::places::Places;
@@ -35,8 +36,9 @@ pub(super) fn extract_as(file: &SourceFile, name: &str, facts: &mut Facts) {
     let mut tables = Tables::default();
     split::statements(text, 0..text.len(), |tokens, _| tables.add(text, tokens));
     let context = Context { runs: split::is_purging(name), ..Context::default() };
+    let dialect = Dialect::of(text);
     for candidate in split::candidates(text, 0, &context) {
-        Extractor { file, tables: &tables, candidate: &candidate, facts }.run();
+        Extractor { file, tables: &tables, candidate: &candidate, dialect, facts }.run();
     }
 }
 
@@ -61,6 +63,7 @@ struct Extractor<'e> {
     file: &'e SourceFile,
     tables: &'e Tables,
     candidate: &'e Candidate,
+    dialect: Dialect,
     facts: &'e mut Facts,
 }
 
@@ -117,7 +120,17 @@ impl Extractor<'_> {
             let table = self.candidate.word(name).to_string();
             if let Some(keeps) = self.tables.store(&table, used) {
                 let place = self.span(&(0..name.range.end));
-                self.facts.purges.push(Purge { table, keeps, place, bound, bound_span: None, age: None });
+                let advice = Some(self.advice(&table));
+                self.facts.purges.push(Purge {
+                    table,
+                    keeps,
+                    place,
+                    bound,
+                    bound_span: None,
+                    age: None,
+                    advice,
+                    minor: false,
+                });
             }
         }
     }
@@ -125,6 +138,17 @@ impl Extractor<'_> {
     /// Whether a purge of everything is meant to happen again and again.
     fn runs(&self) -> bool {
         self.candidate.context.runs && !is_trial(&self.file.path)
+    }
+
+    /// The purge as it would be by age, in the dialect of the file.
+    fn advice(&self, table: &str) -> String {
+        let window = match self.dialect {
+            Dialect::Postgres => "now() - interval '30 days'",
+            Dialect::MySql => "NOW() - INTERVAL 30 DAY",
+            Dialect::Sqlite => "datetime('now', '-30 days')",
+            Dialect::SqlServer => "DATEADD(day, -30, SYSUTCDATETIME())",
+        };
+        format!("`DELETE FROM {table} WHERE {} < {window}`", self.tables.time(table).unwrap_or("created_at"))
     }
 
     fn delete(&mut self, delete: &Delete, parts: &Parts<'_>, reading: &Reading, used: &[String]) {
@@ -137,7 +161,8 @@ impl Extractor<'_> {
             let age = if bound == PurgeBound::Age { spans::age(self.candidate) } else { None };
             let age = age.map(|(age, place)| (age, self.span(&place)));
             let place = self.span(&place);
-            self.facts.purges.push(Purge { table, keeps, place, bound, bound_span, age });
+            let advice = Some(self.advice(&table));
+            self.facts.purges.push(Purge { table, keeps, place, bound, bound_span, age, advice, minor: false });
         }
     }
 
@@ -223,6 +248,8 @@ impl Extractor<'_> {
                 bound: PurgeBound::Other,
                 bound_span: None,
                 age: None,
+                advice: None,
+                minor: false,
             });
             return;
         }

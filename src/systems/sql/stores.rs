@@ -16,7 +16,10 @@ pub(super) fn join(facts: &mut Facts) {
             schema.apply(&script.path, change);
         }
     }
-    facts.stores.extend(schema.tables.iter().filter(|t| !t.is_dropped).filter_map(|t| store(&t.fact)));
+    let kept: Vec<TableFact> = schema.tables.into_iter().filter(|t| !t.is_dropped).map(|t| t.fact).collect();
+    facts.stores.extend(kept.iter().filter_map(store));
+    let is_of_dead_letters = |t: &TableFact| names::table(&t.name) == Named::DeadLetters && !t.is_partly_unknown;
+    facts.dead_letter_tables.extend(kept.into_iter().filter(is_of_dead_letters));
 }
 
 /// A path so that `V10__` comes after `V2__`.

@@ -34,6 +34,15 @@ impl Tables {
         names::is_time(column) || of_type.is_some_and(|t| t.starts_with("timestamp") || t.starts_with("date"))
     }
 
+    /// The column that tells how old a record is, where the file says which columns there are.
+    pub(super) fn time(&self, table: &str) -> Option<&str> {
+        let created = self.columns.get(&names::snake(table))?;
+        let times = || created.iter().map(|(c, _)| c.as_str()).filter(|c| self.is_time(table, c));
+        times()
+            .find(|c| ["created", "received", "processed", "inserted"].iter().any(|w| c.starts_with(w)))
+            .or(times().next())
+    }
+
     /// Adds the table of a `CREATE TABLE name (..)`.
     pub(super) fn add(&mut self, text: &str, tokens: &[Token]) {
         let word = |t: &Token| text.get(t.inner.clone()).unwrap_or("");

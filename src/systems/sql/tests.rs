@@ -3,6 +3,7 @@
 use super::purges;
 use crate::facts::Facts;
 use crate::model::PurgeBound::{self, Age, Count, Everything, Other, Status};
+use crate::model::RedriveLack;
 use crate::source::{FileId, SourceFile};
 
 fn read(path: &str, sql: &str) -> (Facts, SourceFile) {
@@ -374,4 +375,46 @@ fn hostile_scripts_end() {
     read("a.sql", &"$a$ delete from inbox ".repeat(10_000));
     read("a.sql", &"DELETE FROM inbox WITH ".repeat(10_000));
     read("a.sql", &"EXECUTE 'DELETE FROM inbox' ".repeat(10_000));
+}
+
+fn redrives(sql: &str) -> Vec<(String, Vec<RedriveLack>)> {
+    let file = SourceFile { id: FileId(0), path: "ops/replay.sql".into(), text: sql.into() };
+    let mut facts = Facts::default();
+    super::extract(&file, &mut facts);
+    facts.redrives.into_iter().map(|r| (sql[r.place.range()].to_owned(), r.lacks)).collect()
+}
+
+#[test]
+fn statements_that_send_dead_letters_back() {
+    use RedriveLack::{Bound, Choice};
+    for (sql, place, lacks) in [
+        ("UPDATE wolverine_dead_letters SET replayable = true;", "UPDATE wolverine_dead_letters", vec![Bound, Choice]),
+        ("UPDATE dead_letters SET status = 'pending' WHERE exception_type = 'T'", "UPDATE dead_letters", vec![Bound]),
+        ("INSERT INTO jobs (payload) SELECT original FROM dead_letters;", "INSERT INTO jobs", vec![Bound, Choice]),
+        (
+            "INSERT INTO [dbo].[Queue] SELECT TOP (10) Body FROM dbo.DeadLetters",
+            "INSERT INTO [dbo].[Queue]",
+            vec![Choice],
+        ),
+        (
+            "WITH b AS (SELECT id FROM dead_letters WHERE reason LIKE 'x%' LIMIT 50) INSERT INTO jobs (payload) \
+             SELECT d.original FROM dead_letters d JOIN b USING (id)",
+            "INSERT INTO jobs",
+            vec![],
+        ),
+    ] {
+        assert_eq!(redrives(sql), [(place.to_owned(), lacks)], "{sql}");
+    }
+    for sql in [
+        "INSERT INTO jobs SELECT original FROM dead_letters WHERE id = $1",
+        "INSERT INTO jobs SELECT original FROM dead_letters WHERE id IN (1, 2)",
+        "INSERT INTO dead_letters_archive SELECT * FROM dead_letters",
+        "INSERT INTO dead_letters SELECT * FROM jobs WHERE attempts > 5",
+        "INSERT INTO job_history SELECT * FROM dead_letters",
+        "UPDATE dead_letters SET status = 'resolved'",
+        "UPDATE orders SET status = 'pending'",
+        "CREATE TRIGGER t AFTER INSERT ON dead_letters FOR EACH ROW EXECUTE FUNCTION tell()",
+    ] {
+        assert_eq!(redrives(sql), [], "{sql}");
+    }
 }

@@ -1,5 +1,6 @@
 //! EventBridge: the targets of rules and schedules.
 
+use super::given_up::HandedOver;
 use super::layers::redelivery;
 use super::template::{Resource, Template, number};
 use super::{EVENTS, ID};
@@ -12,7 +13,7 @@ use crate::systems::settings;
 /// The service of targets.
 const SERVICE: &str = "eventbridge";
 
-pub(super) fn read(template: &Template<'_>, facts: &mut Facts) {
+pub(super) fn read(template: &Template<'_>, out: &mut Vec<HandedOver>, facts: &mut Facts) {
     for rule in template.of_kind("AWS::Events::Rule") {
         let scheduled = rule.get(&["EventPattern"]).is_none();
         for target in rule.get(&["Targets"]).map_or(&[][..], Node::items) {
@@ -20,18 +21,24 @@ pub(super) fn read(template: &Template<'_>, facts: &mut Facts) {
             let name = format!("target {id} of EventBridge rule {}", rule.id);
             let opens = settings::opening(template.file, target);
             let handed = HandOver { name, opens, scheduled };
-            handed.read(template, target, facts);
+            handed.read(template, target, out, facts);
         }
     }
     for schedule in template.of_kind("AWS::Scheduler::Schedule") {
         let Some(target) = schedule.get(&["Target"]) else { continue };
         let name = format!("EventBridge schedule {}", schedule.id);
-        HandOver { name, opens: schedule.id_span, scheduled: true }.read(template, target, facts);
+        HandOver { name, opens: schedule.id_span, scheduled: true }.read(template, target, out, facts);
     }
 }
 
 /// The events of a SAM function that EventBridge hands over.
-pub(super) fn read_sam(template: &Template<'_>, function: &Resource<'_>, event: &Entry, facts: &mut Facts) {
+pub(super) fn read_sam(
+    template: &Template<'_>,
+    function: &Resource<'_>,
+    event: &Entry,
+    out: &mut Vec<HandedOver>,
+    facts: &mut Facts,
+) {
     let kind = event.value.get("Type").and_then(Node::as_str).unwrap_or_default();
     let scheduled = matches!(kind, "Schedule" | "ScheduleV2");
     if !scheduled && !matches!(kind, "EventBridgeRule" | "CloudWatchEvent") {
@@ -39,7 +46,37 @@ pub(super) fn read_sam(template: &Template<'_>, function: &Resource<'_>, event: 
     }
     let Some(properties) = event.value.get("Properties") else { return };
     let name = format!("event {} of function {}", event.key, function.id);
-    HandOver { name, opens: event.key_span, scheduled }.read(template, properties, facts);
+    HandOver { name, opens: event.key_span, scheduled }.read(template, properties, out, facts);
+}
+
+/// The `eventBridge` event of a function of the Serverless Framework.
+pub(super) fn read_serverless(
+    template: &Template<'_>,
+    function: &str,
+    event: &Entry,
+    out: &mut Vec<HandedOver>,
+    facts: &mut Facts,
+) {
+    let name = format!("event {} of function {function}", event.key);
+    let scheduled = event.value.get("schedule").is_some();
+    let handed = HandOver { name, opens: event.key_span, scheduled };
+    let policy = event.value.get("retryPolicy");
+    let dead = event.value.get_any(&["deadLetterQueueArn", "deadLetterQueue"]);
+    let given = Given {
+        dead_letter: template.dead_letter(dead),
+        count: policy.and_then(|p| p.entry("maximumRetryAttempts")),
+        is_written: policy.is_some(),
+        advice: "`deadLetterQueueArn` on the event",
+    };
+    handed.add(given, out, facts);
+}
+
+/// What a target says of failures.
+struct Given<'n> {
+    dead_letter: DeadLetter,
+    count: Option<&'n Entry>,
+    is_written: bool,
+    advice: &'static str,
 }
 
 /// A place where EventBridge hands an event over.
@@ -51,7 +88,7 @@ struct HandOver {
 }
 
 impl HandOver {
-    fn read(&self, template: &Template<'_>, target: &Node, facts: &mut Facts) {
+    fn read(&self, template: &Template<'_>, target: &Node, out: &mut Vec<HandedOver>, facts: &mut Facts) {
         let config = target.get("DeadLetterConfig");
         let dead_letter = match config {
             None => DeadLetter::None,
@@ -62,7 +99,18 @@ impl HandOver {
                 None => DeadLetter::Unknown,
             },
         };
-        facts.queues.push(Queue {
+        let policy = target.get("RetryPolicy");
+        let given = Given {
+            dead_letter,
+            count: policy.and_then(|p| p.entry("MaximumRetryAttempts")),
+            is_written: policy.is_some(),
+            advice: "a `DeadLetterConfig` with the `Arn` of an SQS queue on the target",
+        };
+        self.add(given, out, facts);
+    }
+
+    fn add(&self, given: Given<'_>, out: &mut Vec<HandedOver>, facts: &mut Facts) {
+        let queue = Queue {
             id: format!("{ID}:eventbridge:{}", self.name).into(),
             service: SERVICE,
             name: self.name.clone(),
@@ -70,18 +118,18 @@ impl HandOver {
             place: self.opens,
             otherwise: "is handed over again for a day, or not at all where access is denied, and is then dropped"
                 .to_owned(),
-            dead_letter,
+            dead_letter: given.dead_letter,
             holds_dead_letters: false,
             minor: self.scheduled,
             retention: None,
             ages_from_first_send: false,
-            advice: Some("a `DeadLetterConfig` with the `Arn` of an SQS queue on the target".to_owned()),
+            advice: Some(given.advice.to_owned()),
             confidence: Confidence::High,
             dead_letters_of: Vec::new(),
             alarms: Vec::new(),
-        });
-        let count = target.get("RetryPolicy").and_then(|p| p.entry("MaximumRetryAttempts"));
-        let attempts = match count {
+        };
+        out.push(HandedOver { queue, is_written: given.is_written, is_delivery: true });
+        let attempts = match given.count {
             Some(e) => number(&e.value).map(|n| Attempts::Count(n.max(0.0) as u64 + 1)),
             None => Setting::default(Attempts::Count(186), EVENTS),
         };
@@ -89,12 +137,12 @@ impl HandOver {
         let scope = Scope::Consumers { queue: None, components: Vec::new(), group: String::new() };
         let id = format!("{ID}:eventbridge:{}", self.name);
         let mut layer = redelivery(id, self.name.clone(), self.opens, attempts, scope);
-        layer.asked_for = target.get("RetryPolicy").is_some();
-        layer.reading = match count {
+        layer.asked_for = given.is_written;
+        layer.reading = match given.count {
             Some(e) => format!("{} on {}", settings::quote(e), self.name),
             None => format!("{}, which sets no `RetryPolicy`", self.name),
         };
-        layer.place = count.map_or(self.opens, |e| e.value.span);
+        layer.place = given.count.map_or(self.opens, |e| e.value.span);
         layer.advice.fewer = Some("`RetryPolicy: {MaximumRetryAttempts: 0}`".to_owned());
         facts.layers.push(layer);
     }

@@ -1,8 +1,9 @@
 //! Lambda: functions, what invokes them, and what becomes of events that they fail on.
 
+use super::given_up::HandedOver;
 use super::layers::redelivery;
 use super::template::{Resolved, Resource, Template, number};
-use super::{ID, INVOCATION, events, sqs};
+use super::{ID, INVOCATION, events, sns, sqs};
 use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, Facts};
 use crate::model::{
     Attempts, Confidence, DeadLetter, IncompleteRecord, Queue, QueueName, QueueRef, RecordPart, Scope, Setting,
@@ -33,17 +34,23 @@ const ASYNCHRONOUS: [&str; 12] = [
 /// Those that come by the clock.
 const SCHEDULES: [&str; 3] = ["Schedule", "ScheduleV2", "schedule"];
 
-pub(super) fn read(template: &Template<'_>, facts: &mut Facts) {
+pub(super) fn read(template: &Template<'_>, out: &mut Vec<HandedOver>, facts: &mut Facts) {
     for kind in ["AWS::Serverless::Function", "AWS::Lambda::Function"] {
         for resource in template.of_kind(kind) {
             facts.components.push(component(template, &resource));
             let events = resource.get(&["Events"]).map_or(&[][..], Node::entries);
             for event in events {
-                events::read_sam(template, &resource, event, facts);
+                events::read_sam(template, &resource, event, out, facts);
                 sam_source(template, &resource, event, facts);
+                if let (Some("SNS"), Some(settings)) =
+                    (event.value.get("Type").and_then(Node::as_str), event.value.get("Properties"))
+                {
+                    let name = format!("event {} of function {}", event.key, resource.id);
+                    sns::read_event(template, &name, settings, event.key_span, facts);
+                }
             }
             let function = Function::of(template, &resource, events);
-            function.read(template, facts);
+            function.read(template, out, facts);
         }
     }
     for mapping in template.of_kind("AWS::Lambda::EventSourceMapping") {
@@ -56,7 +63,7 @@ pub(super) fn read(template: &Template<'_>, facts: &mut Facts) {
 }
 
 /// `functions:` of the Serverless Framework.
-pub(super) fn read_serverless(template: &Template<'_>, facts: &mut Facts) {
+pub(super) fn read_serverless(template: &Template<'_>, out: &mut Vec<HandedOver>, facts: &mut Facts) {
     for entry in template.root.get("functions").map_or(&[][..], Node::entries) {
         let (name, node) = (&*entry.key, &*entry.value);
         facts.components.push(ComponentFact {
@@ -74,7 +81,7 @@ pub(super) fn read_serverless(template: &Template<'_>, facts: &mut Facts) {
         let events: Vec<&Entry> =
             node.get("events").map_or(&[][..], Node::items).iter().flat_map(|e| e.entries()).collect();
         for event in &events {
-            serverless_event(template, entry, event, facts);
+            serverless_event(template, entry, event, out, facts);
         }
         let kinds: Vec<&str> = events.iter().map(|e| &*e.key).filter(|k| ASYNCHRONOUS.contains(k)).collect();
         let on_failure = node.at(&["destinations", "onFailure"]);
@@ -89,11 +96,17 @@ pub(super) fn read_serverless(template: &Template<'_>, facts: &mut Facts) {
             dead_letter_config: node.get("onError"),
             advice: "`destinations: {onFailure: ...}` on the function",
         };
-        function.read(template, facts);
+        function.read(template, out, facts);
     }
 }
 
-fn serverless_event(template: &Template<'_>, function: &Entry, event: &Entry, facts: &mut Facts) {
+fn serverless_event(
+    template: &Template<'_>,
+    function: &Entry,
+    event: &Entry,
+    out: &mut Vec<HandedOver>,
+    facts: &mut Facts,
+) {
     let name = format!("event {} of function {}", event.key, function.key);
     match &*event.key {
         "sqs" | "stream" | "kafka" | "msk" => {
@@ -103,6 +116,8 @@ fn serverless_event(template: &Template<'_>, function: &Entry, event: &Entry, fa
                 Source { name, opens: event.key_span, settings, source, function: Some(function.key.to_string()) };
             source_of(template, &source, facts);
         }
+        "eventBridge" => events::read_serverless(template, &function.key, event, out, facts),
+        "sns" => sns::read_event(template, &name, &event.value, event.key_span, facts),
         _ => {}
     }
 }
@@ -192,7 +207,7 @@ impl<'a> Function<'a> {
         }
     }
 
-    fn read(&self, template: &Template<'_>, facts: &mut Facts) {
+    fn read(&self, template: &Template<'_>, out: &mut Vec<HandedOver>, facts: &mut Facts) {
         if !self.asynchronous {
             return;
         }
@@ -219,7 +234,7 @@ impl<'a> Function<'a> {
                 confidence: Confidence::High,
             });
         }
-        facts.queues.push(Queue {
+        let queue = Queue {
             id: format!("{ID}:lambda:{}", self.component).into(),
             service: SERVICE,
             name: format!("asynchronous {}", self.name),
@@ -235,7 +250,8 @@ impl<'a> Function<'a> {
             confidence: Confidence::High,
             dead_letters_of: Vec::new(),
             alarms: Vec::new(),
-        });
+        };
+        out.push(HandedOver { queue, is_written: self.retries.is_some(), is_delivery: false });
         let attempts = match self.retries {
             Some(e) => number(&e.value).map(|n| Attempts::Count(n.max(0.0) as u64 + 1)),
             None => Setting::default(Attempts::Count(3), INVOCATION),

@@ -3,6 +3,7 @@
 mod alarms;
 mod events;
 mod functions;
+mod given_up;
 mod layers;
 mod sns;
 mod sqs;
@@ -66,6 +67,10 @@ impl System for CloudFormation {
         &META
     }
 
+    fn receives(&self) -> &'static [&'static str] {
+        &["receive_message"]
+    }
+
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         for (file, root) in unit.documents() {
             let serverless = is_serverless(root);
@@ -74,14 +79,17 @@ impl System for CloudFormation {
                 None if serverless => Template::empty(file, root),
                 None => continue,
             };
+            let first = facts.queues.len();
+            let mut handed_over = Vec::new();
             sqs::read(&template, facts);
             sns::read(&template, facts);
-            events::read(&template, facts);
-            functions::read(&template, facts);
+            events::read(&template, &mut handed_over, facts);
+            functions::read(&template, &mut handed_over, facts);
             alarms::read(&template, facts);
             if serverless {
-                functions::read_serverless(&template, facts);
+                functions::read_serverless(&template, &mut handed_over, facts);
             }
+            given_up::add(handed_over, first, facts);
         }
     }
 }

@@ -35,6 +35,22 @@ pub(super) fn read(template: &Template<'_>, facts: &mut Facts) {
     }
 }
 
+/// The subscription of a function to a topic, as an event of the function: of SAM, or of the Serverless Framework.
+pub(super) fn read_event(template: &Template<'_>, name: &str, event: &Node, place: Span, facts: &mut Facts) {
+    let sam = event.get("RedrivePolicy");
+    let serverless = event.get("redrivePolicy").map(|policy| {
+        policy.get("deadLetterTargetArn").or(policy.get_any(&["deadLetterTargetRef", "deadLetterTargetImport"]))
+    });
+    let mut found = subscription(template, name, "lambda", sam, place);
+    if let (Some(queue), Some(target)) = (&mut found, serverless) {
+        queue.dead_letter = match target.map(|n| (template.target(n), n.span)) {
+            Some((Some(target), place)) => DeadLetter::To { target, place },
+            _ => DeadLetter::Unknown,
+        };
+    }
+    facts.queues.extend(found);
+}
+
 fn protocol(template: &Template<'_>, node: Option<&Node>) -> String {
     match node.map(|n| template.resolve(n)) {
         Some(Resolved::Text(text)) => text.to_lowercase(),

@@ -4,19 +4,20 @@ use std::time::Duration;
 
 use crate::facts::Facts;
 use crate::model::{
-    Advice, Attempts, Conditions, Confidence, DeadLetter, IncompleteRecord, Jitter, Layer, LayerKind, Methods, ModeSet,
-    Queue, QueueRef, RecordPart, Scope, Setting, Wait,
+    Attempts, Conditions, Confidence, DeadLetter, IncompleteRecord, Layer, LayerKind, ModeSet, Queue, QueueRef,
+    RecordPart, Setting, Wait,
 };
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node};
 use crate::systems::objects;
 use crate::systems::settings::{self, Ids};
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, repeats};
 
 /// Kafka Connect.
 pub struct KafkaConnect;
 
 const ID: &str = "kafka-connect";
+const SERVICE: &str = "kafka";
 const CONFIG: &str = "apache/kafka connect/runtime ConnectorConfig.java";
 const OPERATOR: &str = "apache/kafka connect/runtime errors/RetryWithToleranceOperator.java";
 const SINK: &str = "apache/kafka connect/runtime SinkConnectorConfig.java";
@@ -129,26 +130,14 @@ impl Connector<'_> {
             // The task stops: nothing is given up.
             (None, None) => DeadLetter::Unknown,
         };
-        let queue = Queue {
-            id: id.into(),
-            service: "kafka",
-            name: self.title(),
-            names: Vec::new(),
-            place: tolerates.map_or(self.opens, |e| e.value.span),
-            otherwise: "is skipped and forgotten, since `errors.tolerance` is `all`".to_owned(),
-            dead_letter,
-            holds_dead_letters: false,
-            minor: false,
-            retention: None,
-            ages_from_first_send: false,
-            advice: Some(
-                "`errors.deadletterqueue.topic.name`, with `errors.deadletterqueue.context.headers.enable: true`"
-                    .to_owned(),
-            ),
-            confidence: Confidence::High,
-            dead_letters_of: Vec::new(),
-            alarms: Vec::new(),
-        };
+        let mut queue =
+            repeats::queue(SERVICE, id.into(), self.title(), tolerates.map_or(self.opens, |e| e.value.span));
+        queue.otherwise = "is skipped and forgotten, since `errors.tolerance` is `all`".to_owned();
+        queue.dead_letter = dead_letter;
+        queue.advice = Some(
+            "`errors.deadletterqueue.topic.name`, with `errors.deadletterqueue.context.headers.enable: true`"
+                .to_owned(),
+        );
         if let DeadLetter::To { target, place } = &queue.dead_letter {
             facts.queues.push(self.topic(id, target, *place));
             facts.incomplete_records.extend(self.incomplete(*place));
@@ -161,23 +150,11 @@ impl Connector<'_> {
         let name = match target {
             QueueRef::Name(name) | QueueRef::Object { id: name, .. } => name,
         };
-        Queue {
-            id: format!("{id}:dead-letters").into(),
-            service: "kafka",
-            name: format!("topic {name}"),
-            names: vec![target.clone()],
-            place,
-            otherwise: String::new(),
-            dead_letter: DeadLetter::Unknown,
-            holds_dead_letters: true,
-            minor: false,
-            retention: None,
-            ages_from_first_send: false,
-            advice: None,
-            confidence: Confidence::High,
-            dead_letters_of: Vec::new(),
-            alarms: Vec::new(),
-        }
+        let id = format!("{id}:dead-letters").into();
+        let mut topic = repeats::queue(SERVICE, id, format!("topic {name}"), place);
+        topic.names = vec![target.clone()];
+        topic.holds_dead_letters = true;
+        topic
     }
 
     fn incomplete(&self, topic: Span) -> Option<IncompleteRecord> {
@@ -213,41 +190,20 @@ impl Connector<'_> {
             factor: Setting::default(2.0, OPERATOR),
             cap,
         };
-        Some(Layer {
-            id: id.into(),
-            system: ID,
-            kind: LayerKind::Queue,
-            reading: format!(
-                "`errors.retry.timeout: {}` on {name}",
-                settings::shown(timeout.value.as_str().unwrap_or_default())
-            ),
-            place: timeout.value.span,
-            opens: self.opens,
-            component: None,
-            scope: Scope::Consumers { queue: None, components: Vec::new(), group: String::new() },
-            attempts: attempts(timeout, &wait),
-            asked_for: true,
-            wait,
-            wait_place: None,
-            // Random once the cap is reached, and not to be set.
-            jitter: Setting::<Jitter>::unknown("only waits beyond the cap are random", None),
-            retries: Conditions { unknown: ModeSet::all(), ..Conditions::default() },
-            retry_after: Setting::unknown("a record has no response", None),
-            methods: Methods::Unknown,
-            per_try: None,
-            overall: None,
-            budget: None,
-            labels: Vec::new(),
-            advice: Advice {
-                fewer: Some("a shorter `errors.retry.timeout`".to_owned()),
-                limit: Some("set `errors.retry.timeout` to some minutes (in ms)".to_owned()),
-                ..Advice::default()
-            },
-            copies: false,
-            stream: false,
-            confidence: Confidence::High,
-            name,
-        })
+        let attempts = attempts(timeout, &wait);
+        let mut layer = repeats::layer(ID, LayerKind::Queue, id.into(), name.clone(), self.opens, attempts);
+        layer.asked_for = true;
+        layer.place = timeout.value.span;
+        let shown = settings::shown(timeout.value.as_str().unwrap_or_default());
+        layer.reading = format!("`errors.retry.timeout: {shown}` on {name}");
+        layer.wait = wait;
+        // Random once the cap is reached, and not to be set.
+        layer.jitter = Setting::unknown("only waits beyond the cap are random", None);
+        layer.retries = Conditions { unknown: ModeSet::all(), ..Conditions::default() };
+        layer.retry_after = Setting::unknown("a record has no response", None);
+        layer.advice.fewer = Some("a shorter `errors.retry.timeout`".to_owned());
+        layer.advice.limit = Some("set `errors.retry.timeout` to some minutes (in ms)".to_owned());
+        Some(layer)
     }
 }
 

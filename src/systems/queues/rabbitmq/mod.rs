@@ -6,14 +6,11 @@ use std::time::Duration;
 
 use self::topology::{Broker, Declared, Reach};
 use crate::facts::Facts;
-use crate::model::{
-    Advice, Attempts, Conditions, Confidence, DeadLetter, Jitter, Layer, LayerKind, Methods, ModeSet, Queue, QueueRef,
-    Scope, Setting, Wait,
-};
+use crate::model::{Attempts, DeadLetter, Jitter, Layer, LayerKind, Queue, QueueRef, Setting, Wait};
 use crate::source::Span;
 use crate::syntax::{Entry, Node};
 use crate::systems::settings;
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Version, Versions};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Version, Versions, repeats};
 
 /// RabbitMQ.
 pub struct RabbitMq;
@@ -73,23 +70,13 @@ impl System for RabbitMq {
 }
 
 fn fact(queue: &Declared<'_>, dead_letter: DeadLetter, otherwise: String) -> Queue {
-    Queue {
-        id: format!("{ID}:{}:{}", queue.vhost, queue.name).into(),
-        service: SERVICE,
-        name: title(queue),
-        names: vec![QueueRef::Name(queue.name.to_owned())],
-        place: queue.place,
-        otherwise,
-        dead_letter,
-        holds_dead_letters: false,
-        minor: false,
-        retention: None,
-        ages_from_first_send: false,
-        advice: Some("a policy with `dead-letter-exchange`, and a queue bound to that exchange".to_owned()),
-        confidence: Confidence::High,
-        dead_letters_of: Vec::new(),
-        alarms: Vec::new(),
-    }
+    let id = format!("{ID}:{}:{}", queue.vhost, queue.name).into();
+    let mut fact = repeats::queue(SERVICE, id, title(queue), queue.place);
+    fact.names = vec![QueueRef::Name(queue.name.to_owned())];
+    fact.otherwise = otherwise;
+    fact.dead_letter = dead_letter;
+    fact.advice = Some("a policy with `dead-letter-exchange`, and a queue bound to that exchange".to_owned());
+    fact
 }
 
 fn title(queue: &Declared<'_>) -> String {
@@ -146,40 +133,20 @@ fn layer(broker: &Broker<'_>, queue: &Declared<'_>, limited: bool) -> Option<Lay
         None => Setting::default(Attempts::Unbounded, QUORUM),
     };
     let name = title(queue);
-    Some(Layer {
-        id: format!("{ID}:{}:{}", queue.vhost, queue.name).into(),
-        system: ID,
-        kind: LayerKind::Queue,
-        reading: match entry {
-            Some(e) => format!("{} on {name}", settings::quote(e)),
-            None => format!("{name}, which sets no delivery limit"),
-        },
-        place: entry.map_or(queue.place, |e| e.value.span),
-        opens: queue.place,
-        component: None,
-        scope: Scope::Consumers { queue: None, components: Vec::new(), group: String::new() },
-        asked_for: entry.is_some(),
-        attempts,
-        wait: Wait::Fixed(Setting::default(Duration::ZERO, QUORUM)),
-        wait_place: None,
-        jitter: Setting::default(Jitter::None, QUORUM),
-        retries: Conditions { yes: ModeSet::all(), ..Conditions::default() },
-        retry_after: Setting::unknown("a message has no response", None),
-        methods: Methods::Unknown,
-        per_try: None,
-        overall: None,
-        budget: None,
-        labels: Vec::new(),
-        advice: Advice {
-            fewer: Some("a smaller `delivery-limit`".to_owned()),
-            limit: Some("set a `delivery-limit`, and a `dead-letter-exchange`".to_owned()),
-            ..Advice::default()
-        },
-        copies: false,
-        stream: false,
-        confidence: Confidence::High,
-        name,
-    })
+    let id = format!("{ID}:{}:{}", queue.vhost, queue.name).into();
+    let mut layer = repeats::layer(ID, LayerKind::Queue, id, name.clone(), queue.place, attempts);
+    layer.reading = match entry {
+        Some(e) => format!("{} on {name}", settings::quote(e)),
+        None => format!("{name}, which sets no delivery limit"),
+    };
+    layer.place = entry.map_or(queue.place, |e| e.value.span);
+    layer.asked_for = entry.is_some();
+    layer.wait = Wait::Fixed(Setting::default(Duration::ZERO, QUORUM));
+    layer.jitter = Setting::default(Jitter::None, QUORUM);
+    layer.retry_after = Setting::unknown("a message has no response", None);
+    layer.advice.fewer = Some("a smaller `delivery-limit`".to_owned());
+    layer.advice.limit = Some("set a `delivery-limit`, and a `dead-letter-exchange`".to_owned());
+    Some(layer)
 }
 
 /// Failed redeliveries; -1 lifts the limit.

@@ -18,6 +18,7 @@ mod next_upstream;
 mod objects;
 pub mod overlays;
 pub mod queues;
+pub mod record;
 mod repeats;
 mod retry_on;
 mod settings;
@@ -124,6 +125,10 @@ pub trait System: Sync {
     fn join(&self, facts: &mut Facts) {
         let _ = facts;
     }
+    /// What its clients call in code to take a message out of a queue.
+    fn receives(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// The key under which this system reads several files as one unit (base settings and profiles), from a path alone.
     fn unit_of(&self, path: &str) -> Option<String> {
         let _ = path;
@@ -172,6 +177,11 @@ pub fn is_marked(text: &str) -> bool {
 
 fn has_mark(meta: &SystemMeta, text: &str) -> bool {
     meta.marks.iter().any(|mark| text.contains(mark))
+}
+
+/// What clients of queues call in code to take a message.
+pub fn receives() -> impl Iterator<Item = &'static str> {
+    all().iter().flat_map(|s| s.receives()).copied()
 }
 
 /// Joins the facts of all units, system by system. Deployment systems are listed last and joined first:
@@ -257,7 +267,19 @@ pub fn all() -> &'static [&'static dyn System] {
         &queues::cloudflare::CloudflareQueues,
         &queues::pubsub::PubSub,
         &queues::knative::Knative,
+        &queues::redrives::Redrives,
+        &queues::spring_cloud_stream::SpringCloudStream,
+        &queues::spring_boot::SpringBootListeners,
+        &queues::nats::JetStream,
+        &queues::service_bus::ServiceBus,
+        &queues::cloud_tasks::CloudTasks,
+        &queues::argo_events::ArgoEvents,
+        &queues::redpanda_connect::RedpandaConnect,
+        &jobs::tekton::Tekton,
+        &jobs::sidekiq::Sidekiq,
+        &jobs::temporal::Temporal,
         &alerts::prometheus::Prometheus,
+        &alerts::grafana::Grafana,
         &sql::Sql,
         &deploy::kubernetes::Kubernetes,
         &deploy::compose::Compose,

@@ -1,4 +1,5 @@
 //! Alarms: who hears of a dead letter, and from which number on.
 
+pub mod grafana;
 pub mod prometheus;
 pub(super) mod threshold;

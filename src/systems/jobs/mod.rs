@@ -2,4 +2,7 @@
 
 pub mod argo_workflows;
 pub mod kubernetes_jobs;
+pub mod sidekiq;
 pub mod step_functions;
+pub mod tekton;
+pub mod temporal;

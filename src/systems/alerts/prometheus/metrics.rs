@@ -3,7 +3,8 @@
 use crate::model::names_dead_letters;
 
 /// The services whose queues have metrics here.
-pub(super) const SERVICES: [&str; 5] = ["sqs", "rabbitmq", "kafka", "nats", "pubsub"];
+pub(super) const SERVICES: [&str; 8] =
+    ["sqs", "rabbitmq", "kafka", "nats", "pubsub", "cloudflare", "sidekiq", "servicebus dead letters"];
 
 /// What a metric counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub(super) fn of(name: &str) -> Metric {
             Metric::Depth { service: "kafka", labels: &["topic"] }
         }
         "jetstream_stream_total_messages" => Metric::Depth { service: "nats", labels: &["stream_name"] },
+        // Gauges of the exporters of Sidekiq's dead set: there is one only.
+        "sidekiq_dead_jobs" | "sidekiq_dead_size" | "sidekiq_dead" => Metric::Depth { service: "sidekiq", labels: &[] },
         _ if own(name) => Metric::Own,
         _ => Metric::Other,
     }
@@ -79,7 +82,8 @@ mod tests {
         assert!(matches!(of("aws_sqs_approximate_number_of_messages_visible_maximum"), Metric::Depth { .. }));
         assert!(matches!(of("aws_sqs_number_of_messages_sent_sum"), Metric::Misses { .. }));
         assert!(matches!(of("rabbitmq_queue_messages_ready"), Metric::Depth { service: "rabbitmq", .. }));
-        for own in ["orders_dlq_depth", "dead_letters_total", "dlq:depth", "sidekiq_dead_jobs"] {
+        assert!(matches!(of("sidekiq_dead_jobs"), Metric::Depth { service: "sidekiq", .. }));
+        for own in ["orders_dlq_depth", "dead_letters_total", "dlq:depth", "faktory_dead_jobs"] {
             assert_eq!(of(own), Metric::Own, "{own}");
         }
         for other in ["http_errors", "node_cpu_seconds_total", "rabbitmq_queue_messages_unacked", "deadline_seconds"] {

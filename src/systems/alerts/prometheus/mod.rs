@@ -1,7 +1,7 @@
 //! Prometheus: alerting rules, in rule files, in PrometheusRule objects and in the values of charts.
 
 mod metrics;
-mod promql;
+pub(super) mod promql;
 
 use std::collections::BTreeMap;
 

@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 4096;
 const MAX_RECORDED: usize = 4;
 
 /// What an expression watches and when it holds; `None` where it cannot be read.
-pub(super) fn read(text: &str, recorded: &BTreeMap<&str, &str>) -> Option<(Vec<Watch>, Fires)> {
+pub(in crate::systems::alerts) fn read(text: &str, recorded: &BTreeMap<&str, &str>) -> Option<(Vec<Watch>, Fires)> {
     let expr = parse(text)?;
     let reader = Reader { recorded, depth: MAX_RECORDED };
     let mut found = reader.conditions(&expr);

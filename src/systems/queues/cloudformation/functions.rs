@@ -208,7 +208,8 @@ impl<'a> Function<'a> {
     }
 
     fn read(&self, template: &Template<'_>, out: &mut Vec<HandedOver>, facts: &mut Facts) {
-        if !self.asynchronous {
+        let is_told = self.on_failure.is_some() || self.dead_letter_config.is_some();
+        if !self.asynchronous && !is_told {
             return;
         }
         let config_target = self.dead_letter_config.map(|c| c.get("TargetArn").unwrap_or(c));
@@ -221,7 +222,8 @@ impl<'a> Function<'a> {
             },
             None => template.dead_letter(config_target),
         };
-        if self.on_failure.is_none()
+        if self.asynchronous
+            && self.on_failure.is_none()
             && let Some(config) = self.dead_letter_config
         {
             facts.incomplete_records.push(IncompleteRecord {
@@ -252,6 +254,10 @@ impl<'a> Function<'a> {
             alarms: Vec::new(),
         };
         out.push(HandedOver { queue, is_written: self.retries.is_some(), is_delivery: false });
+        // Somebody else invokes it, or nobody: where its dead letters go is all that is known.
+        if !self.asynchronous {
+            return;
+        }
         let attempts = match self.retries {
             Some(e) => number(&e.value).map(|n| Attempts::Count(n.max(0.0) as u64 + 1)),
             None => Setting::default(Attempts::Count(3), INVOCATION),

@@ -14,6 +14,8 @@ use crate::facts::{ConsumerFact, PackageFact};
 use crate::model::{
     Alarm, AlarmIx, Answer, Attempts, ComponentIx, ComponentKind, ComponentName, DeadLetter, Hop, LayerIx, ModeSet,
     Queue, QueueIx, QueueName, QueueRef, Reason, Scope, Watch, Which,
+    Alarm, AlarmIx, Attempts, ComponentIx, ComponentKind, ComponentName, Confidence, DeadLetter, Hop, LayerIx,
+    OF_METRIC, Queue, QueueIx, QueueName, QueueRef, Scope, Watch, Which, names_dead_letters,
 };
 use crate::rust::{ir, walk};
 use crate::systems;
@@ -40,8 +42,10 @@ impl Names {
     }
 }
 
-/// Says of each queue whose dead letters it holds and which alarms watch it.
-pub(super) fn join(queues: &mut [Queue], alarms: &[Alarm]) {
+/// Says of each queue whose dead letters it holds and which alarms watch it; adds queues that only alarms name.
+pub(super) fn join(queues: &mut Vec<Queue>, alarms: &[Alarm]) {
+    let named = named_by_alarms(queues, alarms);
+    queues.extend(named);
     let names = Names::new(queues);
     let mut sources: Vec<BTreeSet<QueueIx>> = vec![BTreeSet::new(); queues.len()];
     for (ix, queue) in (0..).map(QueueIx).zip(queues.iter()) {
@@ -68,6 +72,59 @@ pub(super) fn join(queues: &mut [Queue], alarms: &[Alarm]) {
     for ((queue, sources), watching) in queues.iter_mut().zip(sources).zip(watching) {
         queue.dead_letters_of = sources.into_iter().collect();
         queue.alarms = watching.into_iter().collect();
+    }
+}
+
+/// Queues of dead letters that alarms name, and nothing else in the repository does.
+fn named_by_alarms(queues: &[Queue], alarms: &[Alarm]) -> Vec<Queue> {
+    let names = Names::new(queues);
+    let mut found: BTreeMap<(&'static str, String), Queue> = BTreeMap::new();
+    for alarm in alarms {
+        for watch in &alarm.watches {
+            let Some(name) = only_name(&watch.which).filter(|n| names_dead_letters(n) || watch.service == OF_METRIC)
+            else {
+                continue;
+            };
+            let reference = QueueRef::Name(name.clone());
+            if names.find(watch.service, &reference).is_empty() {
+                found.entry((watch.service, name)).or_insert_with(|| of_alarm(alarm, watch.service, reference));
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+/// The one name that a watch asks for.
+fn only_name(which: &Which) -> Option<String> {
+    match which {
+        Which::One(QueueRef::Name(name)) => Some(name.clone()),
+        Which::Matching(tests) => {
+            let [test] = tests.as_slice() else { return None };
+            let name = test.pattern.replace('\\', "");
+            (test.matches && regex::escape(&name) == test.pattern).then_some(name)
+        }
+        Which::One(QueueRef::Object { .. }) | Which::All | Which::Unknown => None,
+    }
+}
+
+fn of_alarm(alarm: &Alarm, service: &'static str, name: QueueRef) -> Queue {
+    let (QueueRef::Name(text) | QueueRef::Object { id: text, .. }) = &name;
+    Queue {
+        id: format!("alarm:{service}:{text}").into(),
+        service,
+        name: if service == OF_METRIC { format!("what {text} counts") } else { text.clone() },
+        place: alarm.threshold_place,
+        otherwise: String::new(),
+        dead_letter: DeadLetter::Unknown,
+        holds_dead_letters: true,
+        minor: false,
+        retention: None,
+        ages_from_first_send: false,
+        advice: None,
+        confidence: Confidence::Medium,
+        dead_letters_of: Vec::new(),
+        alarms: Vec::new(),
+        names: vec![name],
     }
 }
 

@@ -25,8 +25,8 @@ pub use mode::{Mode, ModeSet, STATUSES};
 pub use post::{IdempotencyKey, Post};
 pub use purge::{Keeps, Purge, PurgeBound};
 pub use queue::{
-    Alarm, AlarmIx, DeadLetter, Fires, IncompleteRecord, NameTest, Queue, QueueIx, QueueRef, RecordPart, Watch, Which,
-    names_dead_letters,
+    Alarm, AlarmIx, DeadLetter, Fires, IncompleteRecord, NameTest, OF_METRIC, Queue, QueueIx, QueueRef, RecordPart,
+    Watch, Which, names_dead_letters,
 };
 pub use setting::Setting;
 pub use store::{KeyColumn, NoHelp, Store, StoreKind, StoredResponse, Unique};

@@ -159,6 +159,9 @@ pub struct Alarm {
     pub notifies: Option<bool>,
 }
 
+/// The service of dead letters of which only a metric is known: it is called as the metric.
+pub const OF_METRIC: &str = "metric";
+
 /// Which queues an alarm looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watch {

@@ -72,10 +72,12 @@ fn deaf(queue: &Queue, alarm: &Alarm) -> Finding {
             "Watch how many messages lie in the dead-letter queue, and fire at the first one, above 0.",
         ),
     };
-    Finding::new(&META, place, text, message)
-        .label(queue.place, format!("the dead letters of {}", queue.name))
-        .help(help)
-        .confidence(queue.confidence)
+    let finding = Finding::new(&META, place, text, message).help(help).confidence(queue.confidence);
+    // A queue that only the alarm names has no place of its own.
+    if queue.place == alarm.threshold_place {
+        return finding;
+    }
+    finding.label(queue.place, format!("the dead letters of {}", queue.name))
 }
 
 fn unwatched(queue: &Queue, no_alarm_at_all: bool) -> Finding {

@@ -49,7 +49,7 @@ fn alarm(rule: &Node) -> Option<Alarm> {
         .iter()
         .filter_map(|query| Some((query.get("refId")?.as_str()?, query.get("model")?)))
         .collect();
-    let read = Reader { queries }.condition(condition, title.value.span)?;
+    let read = Reader { queries }.condition(condition)?;
     let is_paused = rule.get("isPaused").and_then(Node::as_bool) == Some(true);
     Some(Alarm {
         name: format!("alert rule {}", settings::shown(title.value.as_str().unwrap_or("without a title"))),
@@ -75,7 +75,7 @@ struct Reader<'n> {
 
 impl Reader<'_> {
     /// The query that decides: a threshold on another one, or an expression that compares by itself.
-    fn condition(&self, id: &str, title: Span) -> Option<Read> {
+    fn condition(&self, id: &str) -> Option<Read> {
         let model = *self.queries.get(id)?;
         match model.get("type").and_then(Node::as_str) {
             Some("threshold") => {
@@ -100,7 +100,7 @@ impl Reader<'_> {
             _ => {
                 let expr = model.get("expr")?;
                 let (watches, fires) = promql::read(expr.as_str()?, &BTreeMap::new())?;
-                Some(Read { watches, fires, place: if expr.as_str().is_some() { expr.span } else { title } })
+                Some(Read { watches, fires, place: expr.span })
             }
         }
     }

@@ -65,6 +65,13 @@ fn own(name: &str) -> bool {
         || name.contains("dead_jobs")
 }
 
+/// Whether a metric surely counts dead letters, by its name alone.
+pub(super) fn is_of_dead_letters(name: &str) -> bool {
+    let has = |part: &str| name.contains(part);
+    let is_one = ["dlq", "dead_letter", "deadletter", "dead_message", "dead_jobs", "poison_"].iter().any(|p| has(p));
+    is_one && !["duration", "seconds", "bytes", "latency", "errors"].iter().any(|p| has(p))
+}
+
 /// Whether a text that cannot be read names a queue's metric, or dead letters.
 pub(super) fn speaks_of_queues(text: &str) -> bool {
     let text = text.to_ascii_lowercase();

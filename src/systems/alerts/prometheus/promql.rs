@@ -6,7 +6,7 @@ use promql_parser::label::MatchOp;
 use promql_parser::parser::{self, AggregateExpr, BinaryExpr, Call, Expr, LabelModifier, VectorSelector};
 
 use super::metrics::{self, Metric};
-use crate::model::{Fires, NameTest, Watch, Which};
+use crate::model::{Fires, NameTest, OF_METRIC, QueueRef, Watch, Which};
 use crate::systems::alerts::threshold::{self, Comparison};
 
 /// Longer expressions are not read: their trees could be too deep for a walk.
@@ -179,15 +179,26 @@ impl Reader<'_> {
             };
         }
         match metrics::of(name) {
-            Metric::Depth { service, labels } => (vec![watch(service, labels, selector)], Measure::Number),
+            Metric::Depth { service, labels } => {
+                let mut watches = vec![watch(service, labels, selector)];
+                watches.extend(by_name(name));
+                (watches, Measure::Number)
+            }
             Metric::Misses { service, labels, why } => (vec![watch(service, labels, selector)], Measure::Misses(why)),
             Metric::Own => {
                 let unknown = |service: &&'static str| Watch { service, which: Which::Unknown };
-                (metrics::SERVICES.iter().map(unknown).collect(), Measure::Number)
+                let watches = metrics::SERVICES.iter().map(unknown).chain(by_name(name));
+                (watches.collect(), Measure::Number)
             }
             Metric::Other => (Vec::new(), Measure::Unknown),
         }
     }
+}
+
+/// A gauge that is named for dead letters watches them, whatever service they lie in.
+fn by_name(name: &str) -> Option<Watch> {
+    let which = Which::One(QueueRef::Name(name.to_owned()));
+    metrics::is_of_dead_letters(name).then_some(Watch { service: OF_METRIC, which })
 }
 
 /// Whether an aggregate never mixes the queue with another: it keeps the label, or only one queue is selected.
@@ -334,6 +345,7 @@ mod tests {
         );
         assert_eq!(watches("rabbitmq_queue_messages > 0"), [Watch { service: "rabbitmq", which: Which::All }]);
         assert_eq!(watches("up == 0"), []);
-        assert_eq!(watches("orders_dlq_depth > 0").len(), metrics::SERVICES.len());
+        // Any service may have it; and the metric itself is watched.
+        assert_eq!(watches("orders_dlq_depth > 0").len(), metrics::SERVICES.len() + 1);
     }
 }

@@ -22,7 +22,7 @@ static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Google Pub/Sub",
     reads: "PubSubSubscription and MonitoringAlertPolicy objects of Config Connector: dead-letter and retry policies, alerts",
-    marks: &["PubSubSubscription", "MonitoringAlertPolicy"],
+    marks: &["PubSubSubscription", "PubSubTopic", "MonitoringAlertPolicy"],
     defaults: &[
         DefaultFigure { what: "deadLetterPolicy absent", value: "redelivered until the retention ends", source: PROTO },
         DefaultFigure { what: "maxDeliveryAttempts absent in a deadLetterPolicy", value: "5 attempts", source: PROTO },
@@ -46,11 +46,39 @@ impl System for PubSub {
         for object in subscriptions(&objects) {
             subscription(&object, &dead, &mut ids, facts);
         }
+        for topic in objects.iter().filter(|o| o.kind == "PubSubTopic" && o.version.starts_with("pubsub.cnrm.")) {
+            let mut queue =
+                repeats::queue(TOPICS, format!("{ID}:topic:{}", topic.name).into(), String::new(), topic.name_span);
+            queue.names = vec![QueueRef::Name(topic.name.to_owned())];
+            facts.queues.push(queue);
+        }
         for policy in objects.iter().filter(|o| o.kind == "MonitoringAlertPolicy") {
             facts.alarms.extend(alarms(policy));
         }
     }
+
+    /// A topic keeps nothing: dead letters that nothing subscribes to are lost.
+    fn join(&self, facts: &mut Facts) {
+        let (topics, mut queues): (Vec<_>, Vec<_>) = facts.queues.drain(..).partition(|q| q.service == TOPICS);
+        let subscribed: BTreeSet<QueueRef> =
+            queues.iter().filter(|q| q.service == SERVICE).flat_map(|q| q.names.iter().cloned()).collect();
+        let lonely: BTreeSet<&QueueRef> =
+            topics.iter().flat_map(|t| &t.names).filter(|name| !subscribed.contains(*name)).collect();
+        for queue in queues.iter_mut().filter(|q| q.service == SERVICE) {
+            if let DeadLetter::To { target: target @ QueueRef::Name(name), .. } = &queue.dead_letter
+                && lonely.contains(target)
+            {
+                queue.otherwise = format!("goes to topic {name}, to which nothing subscribes, and is lost");
+                queue.advice = Some(format!("a subscription to topic {name}"));
+                queue.dead_letter = DeadLetter::None;
+            }
+        }
+        facts.queues = queues;
+    }
 }
+
+/// The service of topics, until it is known who subscribes to them.
+const TOPICS: &str = "pubsub topics";
 
 fn subscriptions<'o, 'n>(objects: &'o [Object<'n>]) -> impl Iterator<Item = Object<'n>> + use<'o, 'n> {
     objects.iter().copied().filter(|o| o.kind == "PubSubSubscription" && o.version.starts_with("pubsub.cnrm."))

@@ -57,6 +57,13 @@ pub(super) fn is_trial(path: &str) -> bool {
         .flat_map(words)
         .any(|w| matches!(w.as_str(), "test" | "tests" | "seed" | "seeds" | "testdata" | "spec" | "demo"))
         || words(name).iter().any(|w| w == "down" || w == "undo" || w == "rollback")
+        || is_undo(name)
+}
+
+/// Flyway's way back: `U1.1__name.sql` (lower case here).
+fn is_undo(name: &str) -> bool {
+    let version = name.strip_prefix('u').and_then(|rest| rest.split_once("__")).map(|(version, _)| version);
+    version.is_some_and(|v| !v.is_empty() && v.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '_')))
 }
 
 struct Extractor<'e> {

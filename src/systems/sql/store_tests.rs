@@ -133,6 +133,66 @@ fn default_names_are_known_and_what_takes_back_is_not_applied() {
 }
 
 #[test]
+fn migrations_as_tools_lay_them_out() {
+    let make = "CREATE TABLE inbox (id BIGSERIAL PRIMARY KEY, msg_id TEXT NOT NULL, response TEXT);";
+    let add = "ALTER TABLE inbox ADD CONSTRAINT inbox_msg UNIQUE (msg_id);";
+    let drop = "ALTER TABLE inbox DROP CONSTRAINT inbox_msg;";
+    let liquibase = format!(
+        "--liquibase formatted sql\n--changeset shop:1\n{make}\n--rollback DROP TABLE inbox;\n--changeset shop:2\n{add}\n--rollback {drop}\n"
+    );
+    let structure = "CREATE TABLE public.inbox (\n    id bigint NOT NULL,\n    msg_id text NOT NULL,\n    response text\n);\n\
+                     ALTER TABLE ONLY public.inbox\n    ADD CONSTRAINT inbox_pkey PRIMARY KEY (id);\n\
+                     CREATE UNIQUE INDEX index_inbox_on_msg_id ON public.inbox USING btree (msg_id);\n";
+    let layouts: [&[(&str, &str)]; 7] = [
+        // sqlx, plain and with a way back
+        &[
+            ("migrations/20240101000000_inbox.sql", make),
+            ("migrations/20240301000000_msg.up.sql", add),
+            ("migrations/20240301000000_msg.down.sql", drop),
+        ],
+        // diesel
+        &[
+            ("migrations/2024-01-01-000000_inbox/up.sql", make),
+            ("migrations/2024-01-01-000000_inbox/down.sql", "DROP TABLE inbox;"),
+            ("migrations/2024-03-01-000000_msg/up.sql", add),
+            ("migrations/2024-03-01-000000_msg/down.sql", drop),
+        ],
+        // refinery
+        &[("migrations/V1__inbox.sql", make), ("migrations/V2__msg.sql", add)],
+        // Flyway
+        &[
+            ("db/migration/V1__inbox.sql", make),
+            ("db/migration/V1.1__msg.sql", add),
+            ("db/migration/U1.1__msg.sql", drop),
+        ],
+        // Liquibase
+        &[("db/changelog.sql", &liquibase)],
+        // golang-migrate
+        &[
+            ("db/000001_inbox.up.sql", make),
+            ("db/000001_inbox.down.sql", "DROP TABLE inbox;"),
+            ("db/000002_msg.up.sql", add),
+            ("db/000002_msg.down.sql", drop),
+        ],
+        // Rails
+        &[("db/structure.sql", structure)],
+    ];
+    for files in layouts {
+        let found = facts(files).stores;
+        assert!(matches!(found.as_slice(), [Store { unique: Unique::On { .. }, .. }]), "{files:?}: {found:?}");
+    }
+    // Dropped by a later one, it is gone.
+    for files in [
+        [("m/20240101_a.sql", make), ("m/20240201_b.sql", add), ("m/20240301_c.sql", drop)],
+        [("m/1_a/up.sql", make), ("m/2_b/up.sql", add), ("m/10_c/up.sql", drop)],
+        [("m/V1__a.sql", make), ("m/V2__b.sql", add), ("m/V10__c.sql", drop)],
+    ] {
+        let found = facts(&files).stores;
+        assert!(matches!(found.as_slice(), [Store { unique: Unique::Missing { .. }, .. }]), "{files:?}: {found:?}");
+    }
+}
+
+#[test]
 fn two_services_keep_their_tables_apart() {
     let create = "CREATE TABLE inbox (id SERIAL PRIMARY KEY, msg_id TEXT, response TEXT);";
     let add = "ALTER TABLE inbox ADD UNIQUE (msg_id);";

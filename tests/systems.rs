@@ -84,7 +84,7 @@ fixtures! {
     kong_ingress haproxy_ingress ribbon azure_api_management google_url_map cloudfront gravitee oathkeeper yarp ocelot
     tyk dockerfile
     redrive_commands spring_cloud_stream spring_boot_listeners nats_jetstream azure_service_bus cloud_tasks argo_events
-    redpanda_connect tekton sidekiq temporal grafana
+    redpanda_connect kafka_topics redis tekton sidekiq temporal grafana
 }
 
 #[test]

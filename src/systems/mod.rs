@@ -275,6 +275,8 @@ pub fn all() -> &'static [&'static dyn System] {
         &queues::cloud_tasks::CloudTasks,
         &queues::argo_events::ArgoEvents,
         &queues::redpanda_connect::RedpandaConnect,
+        &queues::kafka_topics::KafkaTopics,
+        &queues::redis::Redis,
         &jobs::tekton::Tekton,
         &jobs::sidekiq::Sidekiq,
         &jobs::temporal::Temporal,

@@ -1135,6 +1135,20 @@ const ROWS: &[Row] = &[
         holds: |f| f.purges.iter().any(|p| p.age.is_some_and(|(age, _)| age == Duration::from_secs(300))),
     },
     Row {
+        system: "kafka-topics",
+        what: "retention.ms absent",
+        file: "a.yaml",
+        text: "{apiVersion: kafka.strimzi.io/v1beta2, kind: KafkaTopic, metadata: {name: a}, spec: {}}",
+        holds: |f| f.queues.iter().any(|q| is_default(&q.retention, Duration::from_secs(604_800))),
+    },
+    Row {
+        system: "kafka-topics",
+        what: "retention.bytes absent",
+        file: "a.yaml",
+        text: "{apiVersion: kafka.strimzi.io/v1beta2, kind: KafkaTopic, metadata: {name: seen}, spec: {}}",
+        holds: |f| f.purges.is_empty() && f.queues.len() == 1,
+    },
+    Row {
         system: "tekton",
         what: "tasks[].retries absent",
         file: "a.yaml",

@@ -73,6 +73,10 @@ pub fn facts(sources: &Sources, facts: &Facts) -> String {
         let because = i.because.as_ref().map(|(s, t)| format!(" | {} {t}", r.at(*s))).unwrap_or_default();
         writeln!(out, "inert {} of {} at {}: {}{because}", i.setting, i.owner, r.at(i.place), i.why).unwrap();
     }
+    for p in &facts.purges {
+        writeln!(out, "purge of {} by {:?} ({:?}) at {}", p.table, p.bound, p.age.map(|(a, _)| ms(a)), r.at(p.place))
+            .unwrap();
+    }
     for redrive in &facts.redrives {
         writeln!(out, "redrive by {} lacks {:?} at {}", redrive.name, redrive.lacks, r.at(redrive.place)).unwrap();
     }

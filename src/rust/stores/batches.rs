@@ -82,6 +82,11 @@ fn in_function(code: &Code<'_>, place: Place<'_>, sources: &Sources) -> Option<B
     if each_statements.iter().any(notes) || is_chosen_by_status(code, place, iter) {
         return None;
     }
+    // What is emptied first is filled with the same again.
+    let empties = |s: &Glance| s.verb == Verb::Delete && each_statements.iter().any(|i| i.table == s.table);
+    if text.contains("truncate") || statements(code, body, place.path).iter().any(empties) {
+        return None;
+    }
     let (effect, does) = effect(code, place, each, sources)?;
     let keyword = if matches!(&*whole.kind, ExprKind::For { .. }) { 3 } else { 5 };
     Some(Batch {

@@ -217,6 +217,9 @@ fn loops_that_can_go_on_or_do_nothing_twice() {
         format!("{ROWS} for r in rows {{ {post} checkpoint(r.id)?; }}"),
         format!(r#"{ROWS} for r in rows {{ http.post(url).header("Idempotency-Key", key(&r)).send().await?; }}"#),
         format!("for n in 0..3 {{ {post} }}"),
+        format!(
+            r#"{ROWS} sqlx::query("DELETE FROM report").execute(db).await?; for r in rows {{ sqlx::query("INSERT INTO report (id) VALUES ($1)").execute(db).await?; }}"#
+        ),
     ] {
         assert_eq!(batches(&body), [""; 0], "{body}");
     }

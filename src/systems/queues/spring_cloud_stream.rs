@@ -79,12 +79,15 @@ struct App<'n> {
     shared: Binding<'n>,
     has_kafka: bool,
     has_rabbit: bool,
+    /// Kafka Streams has its own ways with what fails.
+    has_streams: bool,
 }
 
 impl<'n> App<'n> {
     fn add(&mut self, leaf: &spring::Leaf<'n>) {
         let parts: Vec<String> = leaf.path.iter().skip(3).map(|(part, _)| relaxed(part)).collect();
         let words: Vec<&str> = parts.iter().map(String::as_str).collect();
+        self.has_streams |= matches!(words.as_slice(), ["kafka", "streams", ..]);
         let binder = match words.first() {
             Some(&"kafka") => Some(true),
             Some(&"rabbit") => Some(false),
@@ -122,6 +125,9 @@ impl<'n> App<'n> {
     }
 
     fn read(&self, profile: Option<&str>, ids: &mut Ids, facts: &mut Facts) {
+        if self.has_streams {
+            return;
+        }
         for binding in self.bindings.iter().filter(|b| !b.name.contains("-out-")) {
             let Some(opens) = binding.opens else { continue };
             let reader = Reader { app: self, binding, opens, profile };
@@ -234,7 +240,9 @@ impl<'n> Reader<'_, 'n> {
         layer.wait_place = keys.iter().find_map(|key| self.get(key)).map(|e| e.key_span);
         let discriminates = self.get("defaultretryable").is_some_and(|e| e.value.as_bool() != Some(true))
             || self.get("retryableexceptions").is_some()
-            || self.has_exceptions();
+            || self.has_exceptions()
+            // Of a consumer without a group, which is gone with its instance, it matters little.
+            || self.get("group").is_none() && count.is_none();
         layer.retries.any_error = (!discriminates).then_some(self.opens);
         layer.advice.fewer = Some("`max-attempts: 1`".to_owned());
         layer.advice.grow = Some("set `back-off-multiplier: 2`".to_owned());

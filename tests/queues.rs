@@ -158,3 +158,35 @@ fn an_alert_of_another_file_watches_by_name() {
     // A name is matched as a whole.
     assert_eq!(unmonitored(&format!("{metric}{{queue_name=\"parcels\"}} > 0")), ["deploy/queues.yaml:2"]);
 }
+
+/// An operator's program that sends dead letters back slowly, and writes that down.
+const REDRIVE: &str = r#"
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let sqs = aws_sdk_sqs::Client::new(&aws_config::load_from_env().await);
+    let dead = std::env::args().nth(1).unwrap_or_default();
+    let task = sqs.start_message_move_task().source_arn(&dead).max_number_of_messages_per_second(5).send().await?;
+    tracing::info!(?task, %dead, "dead letters sent back");
+    Ok(())
+}
+"#;
+
+#[test]
+fn a_redrive_is_as_safe_as_its_consumer() {
+    let folder = Folder::with("deploy/queues.yaml", QUEUES);
+    program(&folder, "worker", "let batch = sqs.receive_message().queue_url(&queue).send().await?;");
+    folder.write("ops/Cargo.toml", "[package]\nname = \"ops\"\nversion = \"1.0.0\"\n");
+    folder.write("ops/src/main.rs", REDRIVE);
+    let redrives = |folder: &Folder| -> Vec<String> {
+        let json = folder.check().json();
+        let found = json["findings"].as_array().unwrap().iter().filter(|f| f["rule"] == "unsafe-redrive");
+        found.map(|f| format!("{} {}", f["severity"].as_str().unwrap(), f["location"]["line"])).collect()
+    };
+    // Its consumer PUTs: the same again is the same.
+    assert_eq!(redrives(&folder), [""; 0]);
+    let posts = std::fs::read_to_string(folder.root.join("worker/src/main.rs")).unwrap().replace("http.put", "http.post");
+    folder.write("worker/src/main.rs", posts);
+    assert_eq!(redrives(&folder), ["warning 6"]);
+    folder.write("db/schema.sql", "CREATE TABLE inbox (msg_id TEXT PRIMARY KEY, received_at TIMESTAMPTZ NOT NULL);");
+    assert_eq!(redrives(&folder), [""; 0]);
+}

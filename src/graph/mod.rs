@@ -32,6 +32,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::config::Config;
 use crate::facts::Facts;
 use crate::model::{ComponentIx, ComponentKind, HostRef, LayerIx, Model, Reason, Unresolved};
+use crate::model::{ComponentIx, ComponentKind, HostRef, LayerIx, Model, Redrive, Unresolved};
 use crate::rust::reading::CodeReading;
 use crate::rust::stores as rust_stores;
 use crate::source::{Sources, Span};
@@ -75,13 +76,14 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
     mesh::add_layers(&mut draft, &gateways);
     let code = queues::Code { owners: &owners, packages: &packages, modules: &modules };
     queues::add_layers(&mut draft, &code, &queues, &facts.consumers, config.max_amplification);
+    let sent_on = queues::sent_on(&draft, &code, &stores);
     let mut reruns = facts.reruns;
     reruns.extend(reruns::of_programs(&draft, &code, &facts.program_reruns, &handling.batches));
     reruns.extend(reruns::of_loops(&draft.layers, &handling.batches));
     draft.drop_idle_defaults();
     draft.sort_layers();
     let mut redrives = facts.redrives;
-    redrives.extend(handling.redrives);
+    redrives.extend(handling.redrives.into_iter().map(|redrive| Redrive { sent_on, ..redrive }));
 
     let mut model = Model {
         purges,

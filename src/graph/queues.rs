@@ -15,9 +15,10 @@ use crate::model::{
     Alarm, AlarmIx, Answer, Attempts, ComponentIx, ComponentKind, ComponentName, DeadLetter, Hop, LayerIx, ModeSet,
     Queue, QueueIx, QueueName, QueueRef, Reason, Scope, Watch, Which,
     Alarm, AlarmIx, Attempts, ComponentIx, ComponentKind, ComponentName, Confidence, DeadLetter, Hop, LayerIx,
-    OF_METRIC, Queue, QueueIx, QueueName, QueueRef, Scope, Watch, Which, names_dead_letters,
+    OF_METRIC, Queue, QueueIx, QueueName, QueueRef, Scope, Store, Watch, Which, names_dead_letters,
 };
 use crate::rust::{ir, walk};
+use crate::source::Span;
 use crate::systems;
 
 /// The queues by what they are called.
@@ -275,6 +276,14 @@ fn repeat(draft: &mut Draft<'_>, consumer: ComponentIx, groups: &[Vec<LayerIx>],
         draft.hops.change(Ends::From(consumer), |h| h.on_request = false);
         of_requests.into_iter().for_each(|h| draft.add_hop(h));
     }
+}
+
+/// The POST or PATCH without a key that the only component which takes messages makes, where no table remembers them.
+pub(super) fn sent_on(draft: &Draft<'_>, code: &Code<'_>, stores: &[Store]) -> Option<Span> {
+    let consumers = receiving(code);
+    let only = consumers.first().filter(|_| consumers.len() == 1 && stores.is_empty())?;
+    let posts = draft.hops.with(Ends::From(*only)).flat_map(|hop| &hop.posts);
+    posts.filter(|post| post.key.is_missing()).map(|post| post.span).min()
 }
 
 /// The components whose code takes messages out of queues.

@@ -33,6 +33,9 @@ pub struct Redrive {
     pub lacks: Vec<RedriveLack>,
     /// What would mend it.
     pub advice: Option<String>,
+    /// What the consumer that gets them is seen to send on without a key by which a repetition is told; linking fills
+    /// it in.
+    pub sent_on: Option<Span>,
     /// How sure the reading is.
     pub confidence: Confidence,
 }

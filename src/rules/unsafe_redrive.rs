@@ -19,7 +19,7 @@ impl Rule for UnsafeRedrive {
     }
 
     fn check(&self, model: &Model, findings: &mut Vec<Finding>) {
-        findings.extend(model.redrives.iter().filter(|r| !r.lacks.is_empty()).map(redrive));
+        findings.extend(model.redrives.iter().filter(|r| !r.lacks.is_empty() || r.sent_on.is_some()).map(redrive));
     }
 }
 
@@ -27,8 +27,11 @@ fn redrive(redrive: &Redrive) -> Finding {
     let lacks = |lack| redrive.lacks.contains(&lack);
     // All of them, as fast as it goes, is what brings a service down; the rest is a matter of order.
     let is_flood = lacks(RedriveLack::Bound) && lacks(RedriveLack::Choice);
-    let how: Vec<String> = redrive.lacks.iter().map(|lack| said(*lack).to_owned()).collect();
-    let why = if is_flood {
+    let into = redrive.sent_on.map(|_| "into a consumer that sends a POST without an idempotency key".to_owned());
+    let how: Vec<String> = redrive.lacks.iter().map(|lack| said(*lack).to_owned()).chain(into).collect();
+    let why = if redrive.sent_on.is_some() {
+        "what was done before a message failed is done again"
+    } else if is_flood {
         "what failed for a reason of its own fails again, and what the consumer has just recovered from comes back at once"
     } else if lacks(RedriveLack::Bound) {
         "they arrive together, on top of the usual load"
@@ -42,11 +45,15 @@ fn redrive(redrive: &Redrive) -> Finding {
         "Send back one kind of failure at a time, a few first, then slowly, and write down who sent how many back",
         redrive.advice.as_ref(),
     );
-    let level = if is_flood { META.level } else { META.level.lower() };
-    Finding::new(&META, redrive.place, "dead letters are sent back here", message)
+    let level = if is_flood || redrive.sent_on.is_some() { META.level } else { META.level.lower() };
+    let finding = Finding::new(&META, redrive.place, "dead letters are sent back here", message)
         .help(help)
         .severity(level)
-        .confidence(redrive.confidence)
+        .confidence(redrive.confidence);
+    match redrive.sent_on {
+        Some(post) => finding.label(post, "sent again for each of them"),
+        None => finding,
+    }
 }
 
 fn said(lack: RedriveLack) -> &'static str {

@@ -37,18 +37,19 @@ fn task(code: &Code<'_>, place: Place<'_>) -> Option<Redrive> {
         place: call.span,
         lacks,
         advice: (!is_bounded).then(|| "`.max_number_of_messages_per_second(5)`".to_owned()),
+        sent_on: None,
         confidence: Confidence::High,
     })
 }
 
 /// A loop that takes dead letters and sends them where they came from.
 fn back_and_forth(code: &Code<'_>, place: Place<'_>) -> Option<Redrive> {
-    let body = &place.function.body;
-    let outer = outermost_loops(body).into_iter().find(|e| sends_back(code, place, e))?;
-    let source = source(code, place)?;
     if !says_so(&place) {
         return None;
     }
+    let body = &place.function.body;
+    let outer = outermost_loops(body).into_iter().find(|e| sends_back(code, place, e))?;
+    let source = source(code, place)?;
     let mut lacks = Vec::new();
     if !(source.is_limited || is_bounded(outer)) {
         lacks.push(RedriveLack::Bound);
@@ -64,6 +65,7 @@ fn back_and_forth(code: &Code<'_>, place: Place<'_>) -> Option<Redrive> {
         place: Span { end: (outer.span.start + keyword(outer)).min(outer.span.end), ..outer.span },
         lacks,
         advice: None,
+        sent_on: None,
         confidence: Confidence::Medium,
     })
 }

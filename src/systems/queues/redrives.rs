@@ -130,6 +130,7 @@ fn move_task(file: &SourceFile, command: &Command<'_>, name: &str, is_scheduled:
         place: place(file, *found),
         lacks,
         advice: (!is_bounded).then(|| "`--max-number-of-messages-per-second 5`".to_owned()),
+        sent_on: None,
         confidence: Confidence::High,
     })
 }
@@ -148,6 +149,7 @@ fn replay(file: &SourceFile, command: &Command<'_>, name: &str, is_scheduled: bo
         place: place(file, *found),
         lacks: vec![RedriveLack::Bound, RedriveLack::Choice, RedriveLack::Person],
         advice: None,
+        sent_on: None,
         confidence: Confidence::Medium,
     })
 }
@@ -190,6 +192,7 @@ fn shovel(node: &Node) -> Option<Redrive> {
         advice: Some(
             "`src-delete-after: 50`, which is that many messages, and a small `src-prefetch-count`".to_owned(),
         ),
+        sent_on: None,
         confidence: Confidence::High,
     })
 }

@@ -132,7 +132,9 @@ impl<'n> App<'n> {
             let Some(opens) = binding.opens else { continue };
             let reader = Reader { app: self, binding, opens, profile };
             let is_input = binding.name.contains("-in-") || reader.get("group").is_some() || binding.has_consumer();
-            if is_input {
+            // Of batches the binder repeats nothing.
+            let is_batch = reader.get("batchmode").is_some_and(|e| e.value.as_bool() == Some(true));
+            if is_input && !is_batch {
                 reader.read(ids, facts);
             }
         }

@@ -70,6 +70,7 @@ fn redrive(file: &SourceFile, text: &str, tokens: &[Token]) -> Option<Redrive> {
         advice: Some(format!(
             "`WHERE id IN (SELECT id FROM {from} WHERE reason LIKE '...' ORDER BY first_failed_at LIMIT 50)`"
         )),
+        sent_on: None,
         confidence: Confidence::Medium,
     })
 }

@@ -62,7 +62,7 @@ pub(super) fn of(name: &str) -> Metric {
 fn own(name: &str) -> bool {
     name.split(['_', ':']).any(|word| word.starts_with("dlq") || word.starts_with("deadletter"))
         || names_dead_letters(name) && !name.ends_with("errors") && !name.ends_with("error")
-        || name.contains("dead_jobs")
+        || is_of_dead_letters(name)
 }
 
 /// Whether a metric surely counts dead letters, by its name alone.
@@ -90,7 +90,7 @@ mod tests {
         assert!(matches!(of("aws_sqs_number_of_messages_sent_sum"), Metric::Misses { .. }));
         assert!(matches!(of("rabbitmq_queue_messages_ready"), Metric::Depth { service: "rabbitmq", .. }));
         assert!(matches!(of("sidekiq_dead_jobs"), Metric::Depth { service: "sidekiq", .. }));
-        for own in ["orders_dlq_depth", "dead_letters_total", "dlq:depth", "faktory_dead_jobs"] {
+        for own in ["orders_dlq_depth", "dead_letters_total", "dlq:depth", "faktory_dead_jobs", "queue_dead_messages_total"] {
             assert_eq!(of(own), Metric::Own, "{own}");
         }
         for other in ["http_errors", "node_cpu_seconds_total", "rabbitmq_queue_messages_unacked", "deadline_seconds"] {

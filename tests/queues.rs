@@ -184,7 +184,8 @@ fn a_redrive_is_as_safe_as_its_consumer() {
     };
     // Its consumer PUTs: the same again is the same.
     assert_eq!(redrives(&folder), [""; 0]);
-    let posts = std::fs::read_to_string(folder.root.join("worker/src/main.rs")).unwrap().replace("http.put", "http.post");
+    let posts =
+        std::fs::read_to_string(folder.root.join("worker/src/main.rs")).unwrap().replace("http.put", "http.post");
     folder.write("worker/src/main.rs", posts);
     assert_eq!(redrives(&folder), ["warning 6"]);
     folder.write("db/schema.sql", "CREATE TABLE inbox (msg_id TEXT PRIMARY KEY, received_at TIMESTAMPTZ NOT NULL);");

@@ -1,6 +1,6 @@
 //! Redpanda Connect (Benthos): what a stream does with a message that its output fails on, and what it remembers.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::facts::Facts;
@@ -53,11 +53,47 @@ impl System for RedpandaConnect {
     }
 }
 
-/// A component is a map with its kind as a key.
+/// Outputs of which one is in nearly every stream: other programs have an `output` as well.
+const OUTPUTS: [&str; 34] = [
+    "amqp_0_9",
+    "amqp_1",
+    "aws_dynamodb",
+    "aws_kinesis",
+    "aws_s3",
+    "aws_sns",
+    "aws_sqs",
+    "azure_queue_storage",
+    "broker",
+    "cassandra",
+    "drop",
+    "drop_on",
+    "elasticsearch",
+    "fallback",
+    "gcp_pubsub",
+    "http_client",
+    "http_server",
+    "kafka",
+    "kafka_franz",
+    "mqtt",
+    "nats",
+    "nats_jetstream",
+    "nsq",
+    "opensearch",
+    "pulsar",
+    "redis_list",
+    "redis_pubsub",
+    "redis_streams",
+    "redpanda",
+    "reject_errored",
+    "retry",
+    "sql_insert",
+    "sql_raw",
+    "switch",
+];
+
+/// An output is a map with its kind as a key.
 fn is_component(node: &Node) -> bool {
-    node.entries()
-        .iter()
-        .any(|e| !matches!(&*e.key, "label" | "processors" | "type") && e.value.scalar().is_none_or(|_| true))
+    node.entries().iter().any(|e| OUTPUTS.contains(&&*e.key))
 }
 
 struct Stream<'s> {
@@ -179,13 +215,13 @@ impl Stream<'_> {
 
     /// Caches in which a `dedupe` processor remembers what it has seen.
     fn caches(&mut self, root: &Node) {
-        let used: BTreeMap<&str, ()> = components(root)
+        let used: BTreeSet<&str> = components(root)
             .into_iter()
             .filter(|(kind, _)| *kind == "dedupe")
-            .filter_map(|(_, e)| Some((e.value.get("cache")?.as_str()?, ())))
+            .filter_map(|(_, e)| e.value.get("cache")?.as_str())
             .collect();
         for cache in root.get("cache_resources").map_or(&[][..], Node::items) {
-            let Some(label) = cache.get("label").and_then(Node::as_str).filter(|l| used.contains_key(l)) else {
+            let Some(label) = cache.get("label").and_then(Node::as_str).filter(|l| used.contains(l)) else {
                 continue;
             };
             let bounded = ["lru", "ttlru"].iter().find_map(|kind| cache.entry(kind));

@@ -90,7 +90,9 @@ mod tests {
         assert!(matches!(of("aws_sqs_number_of_messages_sent_sum"), Metric::Misses { .. }));
         assert!(matches!(of("rabbitmq_queue_messages_ready"), Metric::Depth { service: "rabbitmq", .. }));
         assert!(matches!(of("sidekiq_dead_jobs"), Metric::Depth { service: "sidekiq", .. }));
-        for own in ["orders_dlq_depth", "dead_letters_total", "dlq:depth", "faktory_dead_jobs", "queue_dead_messages_total"] {
+        for own in
+            ["orders_dlq_depth", "dead_letters_total", "dlq:depth", "faktory_dead_jobs", "queue_dead_messages_total"]
+        {
             assert_eq!(of(own), Metric::Own, "{own}");
         }
         for other in ["http_errors", "node_cpu_seconds_total", "rabbitmq_queue_messages_unacked", "deadline_seconds"] {

@@ -166,7 +166,7 @@ async fn main() -> anyhow::Result<()> {
     let sqs = aws_sdk_sqs::Client::new(&aws_config::load_from_env().await);
     let dead = std::env::args().nth(1).unwrap_or_default();
     let task = sqs.start_message_move_task().source_arn(&dead).max_number_of_messages_per_second(5).send().await?;
-    tracing::info!(?task, %dead, "dead letters sent back");
+    tracing::info!(task = task.task_handle(), "dead letters sent back");
     Ok(())
 }
 "#;

@@ -47,10 +47,14 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
     let inert = facts.inert;
     let Facts { layers, components, services, routes, packages, modules, mut purges, stores, unresolved, .. } = facts;
     let (mut queues, alarms, mut incomplete_records) = (facts.queues, facts.alarms, facts.incomplete_records);
-    queues::join(&mut queues, &alarms);
     let handling = rust_stores::read(&modules, &stores, &facts.dead_letter_tables, sources);
     incomplete_records.extend(handling.records);
     purges.extend(handling.purges);
+    // Where the broker's own settings are in the repository, they tell.
+    if !queues.iter().any(|q| q.service == "rabbitmq") {
+        queues.extend(handling.consumers);
+    }
+    queues::join(&mut queues, &alarms);
     let mut draft = Draft {
         hosts: Hosts::new(components, services),
         sources,

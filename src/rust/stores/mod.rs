@@ -5,6 +5,7 @@ pub mod batches;
 mod caches;
 mod calls;
 pub mod checks;
+mod consumers;
 mod functions;
 mod records;
 mod redrives;
@@ -12,7 +13,7 @@ pub mod texts;
 mod words;
 
 use crate::facts::TableFact;
-use crate::model::{CheckThenInsert, IncompleteRecord, Purge, Redrive, Store};
+use crate::model::{CheckThenInsert, IncompleteRecord, Purge, Queue, Redrive, Store};
 use crate::rust::ir::Module;
 use crate::source::Sources;
 
@@ -25,6 +26,8 @@ pub struct Handling {
     pub redrives: Vec<Redrive>,
     /// Dead-letter records that lack something.
     pub records: Vec<IncompleteRecord>,
+    /// Consumers that reject what they cannot handle.
+    pub consumers: Vec<Queue>,
     /// Caches and keys that forget.
     pub purges: Vec<Purge>,
     /// Loops over many items.
@@ -38,6 +41,7 @@ pub fn read(modules: &[Module], stores: &[Store], dead_letters: &[TableFact], so
         checks: checks::find(&code, stores, sources),
         redrives: redrives::find(&code),
         records: records::find(&code, dead_letters),
+        consumers: consumers::find(&code),
         purges: caches::find(&code),
         batches: batches::find(&code, sources),
     }

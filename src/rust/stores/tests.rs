@@ -323,3 +323,38 @@ fn looks_without_sql() {
         assert_eq!(handling(code).0.checks.len(), 0, "{code}");
     }
 }
+
+#[test]
+fn consumers_that_reject() {
+    let consumer = |nack: &str| {
+        format!(
+            "async fn start(c: &Channel) {{ c.queue_declare(\"orders\", opts, TABLE).await; }}
+             async fn run(mut c: Consumer) {{ while let Some(d) = c.next().await {{ match handle(&d).await {{
+                 Ok(()) => d.ack(BasicAckOptions::default()).await, Err(_) => d.{nack}.await }} }} }}"
+        )
+    };
+    let found = |code: &str| {
+        let (found, sources) = handling(code);
+        found.consumers.into_iter().map(|q| (sources.text(q.place).to_owned(), q.otherwise)).collect::<Vec<_>>()
+    };
+    for (nack, place, otherwise) in [
+        (
+            "nack(BasicNackOptions { requeue: true, ..Default::default() })",
+            "nack",
+            "is put back, and comes again at once and for ever",
+        ),
+        ("nack(BasicNackOptions { requeue: false, multiple: false })", "nack", "is rejected, and dropped"),
+        ("reject(BasicRejectOptions::default())", "reject", "is rejected, and dropped"),
+    ] {
+        assert_eq!(found(&consumer(nack)), [(place.to_owned(), otherwise.to_owned())], "{nack}");
+    }
+    let plain = consumer("nack(BasicNackOptions::default())");
+    for code in [
+        plain.replace("TABLE", "args(\"x-dead-letter-exchange\", \"dlx\")"),
+        plain.replace("queue_declare", "queue_passive"),
+        plain.replace("BasicNackOptions::default()", "options"),
+        plain.replace("d.ack(BasicAckOptions::default()).await", "()"),
+    ] {
+        assert_eq!(found(&code), [], "{code}");
+    }
+}

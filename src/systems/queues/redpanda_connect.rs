@@ -54,7 +54,7 @@ impl System for RedpandaConnect {
 }
 
 /// Outputs of which one is in nearly every stream: other programs have an `output` as well.
-const OUTPUTS: [&str; 34] = [
+const OUTPUTS: [&str; 37] = [
     "amqp_0_9",
     "amqp_1",
     "aws_dynamodb",
@@ -69,6 +69,7 @@ const OUTPUTS: [&str; 34] = [
     "drop_on",
     "elasticsearch",
     "fallback",
+    "file",
     "gcp_pubsub",
     "http_client",
     "http_server",
@@ -88,7 +89,9 @@ const OUTPUTS: [&str; 34] = [
     "retry",
     "sql_insert",
     "sql_raw",
+    "stdout",
     "switch",
+    "sync_response",
 ];
 
 /// An output is a map with its kind as a key.

@@ -31,8 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
 use crate::facts::Facts;
-use crate::model::{ComponentIx, ComponentKind, HostRef, LayerIx, Model, Reason, Unresolved};
-use crate::model::{ComponentIx, ComponentKind, HostRef, LayerIx, Model, Redrive, Unresolved};
+use crate::model::{ComponentIx, ComponentKind, HostRef, LayerIx, Model, Reason, Redrive, Unresolved};
 use crate::rust::reading::CodeReading;
 use crate::rust::stores as rust_stores;
 use crate::source::{Sources, Span};

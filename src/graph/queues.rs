@@ -12,10 +12,8 @@ use super::names::lies_in;
 use super::owners::Owners;
 use crate::facts::{ConsumerFact, PackageFact};
 use crate::model::{
-    Alarm, AlarmIx, Answer, Attempts, ComponentIx, ComponentKind, ComponentName, DeadLetter, Hop, LayerIx, ModeSet,
-    Queue, QueueIx, QueueName, QueueRef, Reason, Scope, Watch, Which,
-    Alarm, AlarmIx, Attempts, ComponentIx, ComponentKind, ComponentName, Confidence, DeadLetter, Hop, LayerIx,
-    OF_METRIC, Queue, QueueIx, QueueName, QueueRef, Scope, Store, Watch, Which, names_dead_letters,
+    Alarm, AlarmIx, Answer, Attempts, ComponentIx, ComponentKind, ComponentName, Confidence, DeadLetter, Hop, LayerIx,
+    ModeSet, OF_METRIC, Queue, QueueIx, QueueName, QueueRef, Reason, Scope, Store, Watch, Which, names_dead_letters,
 };
 use crate::rust::{ir, walk};
 use crate::source::Span;

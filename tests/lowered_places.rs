@@ -58,12 +58,17 @@ impl Check<'_> {
         self.expr(&f.body);
     }
 
+    /// Whether a macro's name and its `!` stand where a span starts.
+    fn is_at_macro(&self, span: Span) -> bool {
+        let rest = self.file.text.get(span.range().start..).unwrap();
+        rest.split_once('!').is_some_and(|(name, _)| name.chars().all(|c| c.is_alphanumeric() || "_:".contains(c)))
+    }
+
     fn expr(&mut self, e: &Expr) {
         self.expressions += 1;
         let text = self.text(e.span);
-        // What a macro stands for has the place of the macro.
-        let is_macro =
-            text.split_once('!').is_some_and(|(name, _)| name.chars().all(|c| c.is_alphanumeric() || "_:".contains(c)));
+        // What a macro stands for has the place of the macro, or of its name.
+        let is_macro = self.is_at_macro(e.span);
         let (begin, end): (&[&str], &[&str]) = match &*e.kind {
             ExprKind::Method { .. } => (&[], &[")"]),
             ExprKind::Call { .. } => (&[], &[")", "}", "]"]),

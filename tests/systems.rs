@@ -80,7 +80,13 @@ fixtures! {
     kong envoy ingress_nginx spring_cloud_gateway istio linkerd resilience4j kubernetes compose cloudformation
     step_functions prometheus kubernetes_jobs kafka_connect rabbitmq cloudflare_queues argo_workflows pubsub knative
     gateway_api envoy_gateway kgateway contour emissary gloo consul kuma osm app_mesh cilium dapr helm kustomize
-    traefik nginx haproxy nginx_ingress apisix krakend caddy kong_ingress haproxy_ingress ribbon azure_api_management google_url_map cloudfront gravitee oathkeeper yarp ocelot tyk dockerfile openfeign spring_cloud_loadbalancer spring_messaging microprofile_fault_tolerance retryable grpc otel_collector prometheus_remote_write vector fluent_bit promtail query_frontend telegraf beats dotnet_resilience azure_sdk azure_functions aws_sdk_config terraform_aws airflow dbt cargo npm yarn pip gradle fluentd logstash alloy redrive_commands spring_cloud_stream spring_boot_listeners nats_jetstream azure_service_bus cloud_tasks argo_events redpanda_connect kafka_topics redis tekton sidekiq temporal grafana
+    traefik nginx haproxy nginx_ingress apisix krakend caddy kong_ingress haproxy_ingress ribbon azure_api_management
+    google_url_map cloudfront gravitee oathkeeper yarp ocelot tyk dockerfile openfeign spring_cloud_loadbalancer
+    spring_messaging microprofile_fault_tolerance retryable grpc otel_collector prometheus_remote_write vector
+    fluent_bit promtail query_frontend telegraf beats dotnet_resilience azure_sdk azure_functions aws_sdk_config
+    terraform_aws airflow dbt cargo npm yarn pip gradle fluentd logstash alloy redrive_commands spring_cloud_stream
+    spring_boot_listeners nats_jetstream azure_service_bus cloud_tasks argo_events redpanda_connect kafka_topics redis
+    tekton sidekiq temporal grafana
 }
 
 #[test]

@@ -620,57 +620,43 @@ const ROWS: &[Row] = &[
         system: "spring-messaging",
         what: "spring.rabbitmq…retry.enabled absent",
         file: "application.yml",
-        text: "spring.rabbitmq.listener.simple.retry.max-attempts: 9",
+        text: "spring.rabbitmq.template.retry.max-attempts: 9",
         holds: |f| f.layers.is_empty(),
     },
     Row {
         system: "spring-messaging",
         what: "max-attempts (Spring Boot 3)",
         file: "application.yml",
-        text: "spring.rabbitmq.listener.simple.retry: {enabled: true, max-attempts: 4}",
+        text: "spring.rabbitmq.template.retry: {enabled: true, max-attempts: 4}",
         holds: |f| written_count(f, 4),
     },
     Row {
         system: "spring-messaging",
         what: "max-retries (Spring Boot 4)",
         file: "application.yml",
-        text: "spring.rabbitmq.listener.simple.retry: {enabled: true, max-retries: 4}",
+        text: "spring.rabbitmq.template.retry: {enabled: true, max-retries: 4}",
         holds: |f| written_count(f, 5),
     },
     Row {
         system: "spring-messaging",
         what: "both absent",
         file: "application.yml",
-        text: LISTENER,
+        text: TEMPLATE,
         holds: |f| matches!(only(f).attempts, Setting::Unknown { .. }),
     },
     Row {
         system: "spring-messaging",
         what: "initial-interval, multiplier, max-interval absent",
         file: "application.yml",
-        text: LISTENER,
+        text: TEMPLATE,
         holds: |f| waits(f, [1000; 5]),
     },
     Row {
         system: "spring-messaging",
         what: "jitter",
         file: "application.yml",
-        text: LISTENER,
+        text: TEMPLATE,
         holds: |f| default_jitter(f, Jitter::None) && only(f).advice.jitter.is_none(),
-    },
-    Row {
-        system: "spring-messaging",
-        what: "spring.kafka.retry.topic.attempts absent",
-        file: "application.yml",
-        text: RETRY_TOPIC,
-        holds: |f| default_count(f, 3),
-    },
-    Row {
-        system: "spring-messaging",
-        what: "spring.kafka.retry.topic.backoff absent",
-        file: "application.yml",
-        text: RETRY_TOPIC,
-        holds: |f| waits(f, [1000; 5]) && default_jitter(f, Jitter::None),
     },
     Row {
         system: "spring-messaging",
@@ -2522,8 +2508,7 @@ const R4J_EXPONENTIAL: &str = "resilience4j.retry.instances.a: {wait-duration: 1
 
 const FEIGN: &str = "spring.cloud.openfeign.client.config.a.retryer: feign.Retryer.Default";
 const BALANCER: &str = "spring.cloud.loadbalancer.retry.enabled: true";
-const LISTENER: &str = "spring.rabbitmq.listener.simple.retry.enabled: true";
-const RETRY_TOPIC: &str = "spring.kafka.retry.topic.enabled: true";
+const TEMPLATE: &str = "spring.rabbitmq.template.retry.enabled: true";
 const FAULT_TOLERANCE: &str = "a.B/Retry/maxRetries=2";
 const FLUENTD: &str = "<match a>\n@type http\nendpoint http://b\n</match>\n";
 const LOGSTASH: &str = "input { beats { port => 1 } }\noutput { elasticsearch { hosts => [\"http://e:9200\"] } }";

@@ -14,14 +14,13 @@ pub struct SpringMessaging;
 
 const ID: &str = "spring-messaging";
 const RABBIT: &str = "spring-projects/spring-boot module/spring-boot-rabbitmq RabbitProperties.java";
-const KAFKA: &str = "spring-projects/spring-boot module/spring-boot-kafka KafkaProperties.java";
 const PRODUCER: &str = "apache/kafka clients ProducerConfig.java";
 const COMMON: &str = "apache/kafka clients CommonClientConfigs.java";
 
 static META: SystemMeta = SystemMeta {
     id: ID,
-    name: "Spring AMQP and Kafka",
-    reads: "`spring.rabbitmq.listener.*.retry`, `spring.rabbitmq.template.retry`, `spring.kafka.retry.topic` and `spring.kafka.producer` in application settings",
+    name: "Spring AMQP and Kafka, senders",
+    reads: "what sends: `spring.rabbitmq.template.retry` and `spring.kafka.producer` in application settings",
     marks: &["rabbitmq", "kafka"],
     defaults: &[
         DefaultFigure { what: "spring.rabbitmq…retry.enabled absent", value: "no retries", source: RABBIT },
@@ -34,12 +33,6 @@ static META: SystemMeta = SystemMeta {
             source: RABBIT,
         },
         DefaultFigure { what: "jitter", value: "none; there is no such setting", source: RABBIT },
-        DefaultFigure { what: "spring.kafka.retry.topic.attempts absent", value: "3 attempts", source: KAFKA },
-        DefaultFigure {
-            what: "spring.kafka.retry.topic.backoff absent",
-            value: "1 s, the same each time, at most 30 s, no jitter",
-            source: KAFKA,
-        },
         DefaultFigure {
             what: "spring.kafka.producer.retries absent",
             value: "as often as fits into delivery.timeout.ms, 120 s",
@@ -63,24 +56,12 @@ macro_rules! retry_keys {
             concat!($below, ".multiplier"),
             concat!($below, ".max-interval"),
         )*
-            "spring.kafka.retry.topic.enabled",
-            "spring.kafka.retry.topic.attempts",
-            "spring.kafka.retry.topic.backoff.delay",
-            "spring.kafka.retry.topic.backoff.multiplier",
-            "spring.kafka.retry.topic.backoff.max-delay",
             "spring.kafka.producer.retries",
         ]
     };
 }
 
-const SHAPE: Shape = Shape {
-    maps: &[],
-    keys: retry_keys!(
-        "spring.rabbitmq.listener.simple.retry",
-        "spring.rabbitmq.listener.direct.retry",
-        "spring.rabbitmq.template.retry"
-    ),
-};
+const SHAPE: Shape = Shape { maps: &[], keys: retry_keys!("spring.rabbitmq.template.retry") };
 
 impl System for SpringMessaging {
     fn meta(&self) -> &'static SystemMeta {
@@ -93,11 +74,7 @@ impl System for SpringMessaging {
 
     fn join(&self, facts: &mut Facts) {
         applications::add_layers(facts, &SHAPE, |view, _| {
-            let rabbit = ["listener.simple", "listener.direct", "template"];
-            let mut out: Vec<Layer> = rabbit.iter().filter_map(|which| of_rabbit(view, which)).collect();
-            out.extend(retry_topic(view));
-            out.extend(producer(view));
-            out
+            of_template(view).into_iter().chain(producer(view)).collect()
         });
     }
 }
@@ -106,14 +83,13 @@ fn time(entry: &Entry) -> Setting<Duration> {
     spring::setting(entry, "a duration", duration::spring)
 }
 
-fn of_rabbit(view: &View<'_>, which: &str) -> Option<Layer> {
-    let key = |name: &str| format!("spring.rabbitmq.{which}.retry.{name}");
+fn of_template(view: &View<'_>) -> Option<Layer> {
+    let key = |name: &str| format!("spring.rabbitmq.template.retry.{name}");
     let field = |name: &str| view.get(&key(name));
     let on = field("enabled").filter(|e| e.value.as_bool() == Some(true))?;
-    let is_listener = which != "template";
-    let name = if is_listener { "RabbitMQ listeners of Spring" } else { "RabbitTemplate" }.to_owned();
+    let name = "RabbitTemplate".to_owned();
     let attempts = Setting::unknown("3 attempts in Spring Boot 3, 4 in Spring Boot 4", Some(on.value.span));
-    let mut layer = base::client(ID, format!("{ID}:rabbitmq:{which}").into(), name, on.key_span, None, attempts);
+    let mut layer = base::client(ID, format!("{ID}:rabbitmq:template").into(), name, on.key_span, None, attempts);
     layer.asked_for = true;
     // The newer name came with the newer meaning: retries, not tries.
     if let Some(count) = field("max-retries") {
@@ -133,59 +109,15 @@ fn of_rabbit(view: &View<'_>, which: &str) -> Option<Layer> {
     layer.wait_place = field("initial-interval").or(field("multiplier")).map(|e| e.key_span);
     layer.jitter = Setting::default(Jitter::None, RABBIT);
     layer.retry_after = Setting::unknown("there is no response", None);
-    layer.retries = Conditions { yes: ModeSet::all(), ..Conditions::default() };
+    layer.retries = Conditions { yes: ModeSet::transport(), ..Conditions::default() };
     layer.advice = Advice {
         fewer: Some("set `retry.enabled: false`".to_owned()),
         grow: Some("set `retry.multiplier: 2`".to_owned()),
         ..Advice::default()
     };
-    if is_listener {
-        layer.kind = LayerKind::Queue;
-    } else {
-        let to = base::host(view.get("spring.rabbitmq.host"));
-        let to = to.or_else(|| base::first_host(view.get("spring.rabbitmq.addresses")));
-        layer.scope = Scope::Client { to, grpc: false };
-        layer.retries.yes = ModeSet::transport();
-    }
-    Some(layer)
-}
-
-/// Messages that failed go to another topic, and from there to the listener again.
-fn retry_topic(view: &View<'_>) -> Option<Layer> {
-    let key = |name: &str| format!("spring.kafka.retry.topic.{name}");
-    let field = |name: &str| view.get(&key(name));
-    // Until Spring Boot 3.4 the waits stood beside the count.
-    let wait = |name: &str| field(&format!("backoff.{name}")).or_else(|| field(name));
-    let on = field("enabled").filter(|e| e.value.as_bool() == Some(true))?;
-    let name = "Kafka retry topics of Spring".to_owned();
-    let attempts = Setting::default(Attempts::Count(3), KAFKA);
-    let mut layer = base::client(ID, format!("{ID}:kafka:retry-topic").into(), name, on.key_span, None, attempts);
-    layer.asked_for = true;
-    layer.kind = LayerKind::Queue;
-    if let Some(count) = field("attempts") {
-        base::counted(&mut layer, count, base::tries(count));
-        layer.labels.extend(view.beaten(&key("attempts")));
-    }
-    layer.wait = base::exponential(
-        base::or_default(wait("delay"), time, Duration::from_secs(1), KAFKA),
-        base::or_default(wait("multiplier"), base::number, 1.0, KAFKA),
-        base::or_default(wait("max-delay"), time, Duration::from_secs(30), KAFKA).map(Some),
-    );
-    layer.wait_place = wait("delay").or(wait("multiplier")).map(|e| e.key_span);
-    let random = wait("random").or_else(|| field("random-back-off")).filter(|e| e.value.as_bool() == Some(true));
-    layer.jitter = match (random, wait("jitter")) {
-        (Some(e), _) => Setting::written(Jitter::Partial { low: 1.0, high: 2.0 }, e.value.span),
-        (None, Some(e)) => time(e).map(|d| if d.is_zero() { Jitter::None } else { base::around(0.5) }),
-        (None, None) => Setting::default(Jitter::None, KAFKA),
-    };
-    layer.retries = Conditions { yes: ModeSet::all(), ..Conditions::default() };
-    layer.retry_after = Setting::unknown("there is no response", None);
-    layer.advice = Advice {
-        fewer: Some("set `spring.kafka.retry.topic.enabled: false`".to_owned()),
-        grow: Some("set `backoff.multiplier: 2` and `backoff.max-delay`".to_owned()),
-        jitter: Some("set `backoff.jitter`, such as 500ms (`backoff.random: true` before Spring Boot 4)".to_owned()),
-        ..Advice::default()
-    };
+    let to = base::host(view.get("spring.rabbitmq.host"));
+    let to = to.or_else(|| base::first_host(view.get("spring.rabbitmq.addresses")));
+    layer.scope = Scope::Client { to, grpc: false };
     Some(layer)
 }
 

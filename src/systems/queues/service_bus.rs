@@ -113,7 +113,7 @@ fn queue(node: &Node, is_queue: bool, ids: &mut Ids, facts: &mut Facts) {
     of_expired.otherwise =
         "goes to its dead-letter queue, but one that nobody takes in time is dropped when it expires".to_owned();
     of_expired.advice = Some("`deadLetteringOnMessageExpiration: true`".to_owned());
-    let names: Vec<QueueRef> = (!short.starts_with('[')).then(|| QueueRef::Name(short)).into_iter().collect();
+    let names: Vec<QueueRef> = (!short.starts_with('[')).then_some(QueueRef::Name(short)).into_iter().collect();
     of_expired.names.clone_from(&names);
     of_expired.dead_letter = match (time, expires.map(|e| e.value.as_bool())) {
         (_, Some(Some(true))) | (None, _) => DeadLetter::BuiltIn,

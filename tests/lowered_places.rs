@@ -105,7 +105,12 @@ impl Check<'_> {
         let mut below = Vec::new();
         walk::children(e, &mut |child| below.push(child));
         for child in below {
-            self.holds(e.span.contains(child.span), "an expression outside of what it stands in", child.span);
+            // What a macro is given stands beside its name.
+            self.holds(
+                e.span.contains(child.span) || is_macro,
+                "an expression outside of what it stands in",
+                child.span,
+            );
             self.expr(child);
         }
     }

@@ -8,6 +8,9 @@ use std::collections::BTreeSet;
 use petgraph::stable_graph::{NodeIndex, StableDiGraph};
 use rust_sugiyama::configure::{Config, CrossingMinimization, RankingType};
 
+/// Nodes with the middle of each.
+type Placed = Vec<(NodeIndex, (f64, f64))>;
+
 /// Room between two columns: the lines' labels stand there.
 pub const COLUMN_GAP: f64 = 150.0;
 
@@ -243,7 +246,7 @@ impl Net {
             ..Config::default()
         };
         let parts = rust_sugiyama::from_graph(&self.graph, &|_, height: &f64| (*height, 1.0), &config);
-        let part = |(nodes, _, _): (Vec<(NodeIndex, (f64, f64))>, f64, f64)| {
+        let part = |(nodes, _, _): (Placed, f64, f64)| {
             let mut nodes: Vec<(usize, f64)> = nodes.into_iter().map(|(node, (x, _))| (node.index(), x)).collect();
             nodes.sort_by_key(|(node, _)| *node);
             nodes
@@ -321,7 +324,7 @@ mod tests {
     /// Edges of a graph of `n` boxes, a few for each, some of them backwards.
     fn edges(n: usize, seed: usize) -> Vec<(usize, usize)> {
         let all = (0..n).flat_map(|i| (1..4).map(move |k| (i, (i * 7 + k * k * 13 + seed) % n)));
-        all.filter(|(from, to)| (from + to + seed) % 3 != 0).collect::<BTreeSet<_>>().into_iter().collect()
+        all.filter(|(from, to)| !(from + to + seed).is_multiple_of(3)).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     fn overlap(a: &Rect, b: &Rect) -> bool {

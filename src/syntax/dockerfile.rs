@@ -64,7 +64,7 @@ fn instructions(text: &str) -> Vec<Vec<Word>> {
             };
             split(content, start, &mut words);
             // An empty line inside an instruction does not end it.
-            if !goes_on && !(content.trim().is_empty() && !words.is_empty()) {
+            if !goes_on && (!content.trim().is_empty() || words.is_empty()) {
                 all.push(std::mem::take(&mut words));
             }
         }
@@ -142,7 +142,7 @@ mod tests {
             SourceFile { id: FileId(0), path: Arc::from("Dockerfile"), text: Arc::from("ENV A=1 \\\n B=\"é\"") };
         let parsed = parse(&file);
         let env = &parsed.documents[0].entries()[0];
-        let texts: Vec<&str> = env.value.items().iter().map(|n| &file.text[n.span.range()]).collect();
+        let texts: Vec<&str> = env.value.items().iter().map(|n| file.text.get(n.span.range()).unwrap()).collect();
         assert_eq!(texts, ["A=1", "B=\"é\""]);
     }
 

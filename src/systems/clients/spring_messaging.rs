@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::applications::{self, Shape, View};
 use super::{base, spring};
 use crate::facts::Facts;
-use crate::model::{Advice, Attempts, Conditions, Confidence, Jitter, Layer, LayerKind, ModeSet, Scope, Setting};
+use crate::model::{Advice, Conditions, Confidence, Jitter, Layer, ModeSet, Scope, Setting};
 use crate::syntax::Entry;
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration};
 

@@ -2,7 +2,7 @@
 //!
 //! [`hosts`] and [`owners`] say who is who; [`code`], [`gateways`], [`environment`], [`clients`] and [`mesh`] make the hops
 //! and put the layers on them; [`modes`], [`products`], [`cycles`], [`bounds`], [`chains`], [`search`], [`ways`], [`paths`],
-//! [`factors`] and [`times`] work on the finished graph and know nothing of where it came from.
+//! [`mod@factors`] and [`times`] work on the finished graph and know nothing of where it came from.
 
 mod bounds;
 mod chains;

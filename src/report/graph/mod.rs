@@ -1,6 +1,6 @@
 //! The call graph in the forms of other programs: Graphviz's DOT, Mermaid, SVG, JSON; and why its links hold.
 //!
-//! To add a form: its file here, its line in [`GraphForm`] and in [`write`].
+//! To add a form: its file here, its line in [`GraphForm`] and in [`write()`].
 
 mod dot;
 mod json;

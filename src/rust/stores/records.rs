@@ -103,6 +103,9 @@ fn inserts<'m>(code: &Code<'m>, tables: &[TableFact]) -> BTreeMap<String, Insert
 /// Whether a struct is a dead letter, by its name and its fields: no settings, client or summary of them.
 fn is_record(record: &Struct) -> bool {
     let others = [
+        // What a call answers or gives up with, not what becomes of a message.
+        "error",
+        "errors",
         "config",
         "settings",
         "options",

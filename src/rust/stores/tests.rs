@@ -249,6 +249,7 @@ fn records_of_dead_letters() {
 #[test]
 fn whole_records_and_things_that_are_none() {
     for code in [
+        "#[derive(Serialize)] struct ApiError { documentation_url: String, message: String } fn f(m: String) -> ApiError { ApiError { documentation_url: m.clone(), message: m } }",
         "#[derive(Serialize)] struct DeadLetter { original: Value, reason: String, attempts: u32, first_failed_at: T, \
          last_failed_at: T, trace_id: String }",
         "#[derive(Serialize)] struct DeadLetter { message: Message, failure: Failure }

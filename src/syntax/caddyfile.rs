@@ -150,21 +150,12 @@ impl<'f> Reader<'f> {
 mod tests {
     use super::*;
     use crate::source::FileId;
-    use crate::syntax::Node;
+    use crate::syntax::directive::shown;
 
     fn parsed(text: &str) -> (SourceFile, Parsed) {
         let file = SourceFile { id: FileId(0), path: "Caddyfile".into(), text: text.into() };
         let parsed = parse(&file);
         (file, parsed)
-    }
-
-    fn shown(node: &Node) -> String {
-        let entry = |e: &crate::syntax::Entry| {
-            let args: Vec<String> = e.value.args().map(|a| format!("<{}>", a.scalar().unwrap().text)).collect();
-            let block = e.value.block().map_or(String::new(), |b| format!(" {{ {} }}", shown(b)));
-            [e.key.to_string()].into_iter().chain(args).collect::<Vec<_>>().join(" ").trim().to_string() + &block
-        };
-        node.entries().iter().map(entry).collect::<Vec<_>>().join("; ")
     }
 
     fn read(text: &str) -> String {

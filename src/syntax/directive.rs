@@ -196,3 +196,14 @@ impl<'f> Blocks<'f> {
         self.out
     }
 }
+
+/// A tree of directives as the tests of their syntaxes show it.
+#[cfg(test)]
+pub(super) fn shown(node: &super::Node) -> String {
+    let entry = |e: &super::Entry| {
+        let args: Vec<String> = e.value.args().map(|a| format!("<{}>", a.scalar().unwrap().text)).collect();
+        let block = e.value.block().map_or(String::new(), |b| format!(" {{ {} }}", shown(b)));
+        [e.key.to_string()].into_iter().chain(args).collect::<Vec<_>>().join(" ").trim().to_string() + &block
+    };
+    node.entries().iter().map(entry).collect::<Vec<_>>().join("; ")
+}

@@ -141,13 +141,6 @@ impl Read {
         }
         out.trim_end().to_owned()
     }
-
-    #[allow(dead_code, reason = "asked for by tests of picks")]
-    /// The lines of what picks a status for a retry.
-    pub(crate) fn pick_of(&self, status: u16) -> Vec<usize> {
-        let mode = crate::model::Mode::Status(status);
-        self.reading.layers.iter().filter_map(|l| l.retries.pick_of(mode)).map(|p| self.line(p.span)).collect()
-    }
 }
 
 /// The layers of one file of a package with the usual crates, as [`Read::layers`] shows them.

@@ -1,0 +1,136 @@
+//! `retrylint check`: what it takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::InputArgs;
+use crate::config::Config;
+use crate::rules::Severity;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  retrylint check                                     check the working directory
+  retrylint check deploy services/orders              check two folders, as one system
+  retrylint check --format json > retries.json        for other programs
+  retrylint check --output sarif=retries.sarif        text to read, and SARIF for code scanning
+  retrylint check --max-amplification 20 --notes      another limit; notes shown too
+  retrylint check - --stdin-path deploy/kong.yaml     check a text from standard input
+
+Exit status:
+  0  nothing found at or above --fail-on
+  1  findings
+  2  wrong usage or configuration
+  3  nothing to lint: no file found";
+
+/// What `check` takes.
+#[derive(Debug, Clone, Default, Args)]
+pub struct CheckArgs {
+    /// The form of the output
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = CheckFormat::Text)]
+    pub format: CheckFormat,
+    /// Write another form to a file as well, such as `sarif=retries.sarif`; may be given more than once
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = output)]
+    pub output: Vec<Output>,
+    /// What is read.
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// The lowest level that makes the run fail [default: error]
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub fail_on: Option<FailOn>,
+    /// Show notes
+    #[arg(long)]
+    pub notes: bool,
+    /// Fail if any file, or part of one, could not be read
+    #[arg(long)]
+    pub strict: bool,
+}
+
+impl CheckArgs {
+    /// What is checked where no command is given.
+    pub fn of_working_directory() -> Self {
+        Self { input: InputArgs::of_working_directory(), ..Self::default() }
+    }
+
+    /// The configuration, with what the command line says put over it.
+    pub fn over(&self, config: Config) -> Config {
+        let config = self.input.over(config);
+        Config {
+            fail_on: self.fail_on.map_or(config.fail_on, FailOn::severity),
+            notes: self.notes || config.notes,
+            strict: self.strict || config.strict,
+            ..config
+        }
+    }
+}
+
+/// Forms in which findings are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One line a finding, for editors and grep
+    Line,
+    /// For programs; the form is stable
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+    /// GitLab's code quality report
+    Gitlab,
+    /// JUnit's XML
+    Junit,
+    /// Checkstyle's XML
+    Checkstyle,
+    /// For a pull request
+    Markdown,
+}
+
+/// A form, and the file that it goes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// The form.
+    pub format: CheckFormat,
+    /// The file.
+    pub file: PathBuf,
+}
+
+fn output(given: &str) -> Result<Output, String> {
+    let Some((format, file)) = given.split_once('=').filter(|(_, file)| !file.is_empty()) else {
+        return Err("a form and a file are needed, such as `sarif=retries.sarif`".to_owned());
+    };
+    let format = CheckFormat::from_str(format, false).map_err(|_| {
+        let all: Vec<String> = CheckFormat::value_variants()
+            .iter()
+            .filter_map(|f| Some(f.to_possible_value()?.get_name().to_owned()))
+            .collect();
+        format!("there is no form `{format}`; there are {}", all.join(", "))
+    })?;
+    Ok(Output { format, file: PathBuf::from(file) })
+}
+
+/// Levels that can make a run fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// Errors only
+    Error,
+    /// Errors and warnings
+    Warning,
+    /// Any finding
+    Note,
+    /// No finding
+    Never,
+}
+
+impl FailOn {
+    fn severity(self) -> Option<Severity> {
+        match self {
+            Self::Error => Some(Severity::Error),
+            Self::Warning => Some(Severity::Warning),
+            Self::Note => Some(Severity::Note),
+            Self::Never => None,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The command line: what can be given, and nothing of what is done with it. One file a command.
+
+mod check;
+mod graph;
+mod input;
+mod inventory;
+mod lists;
+mod report;
+
+pub use check::{CheckArgs, CheckFormat, FailOn, Output};
+use clap::{Parser, Subcommand, ValueEnum};
+pub use graph::{GraphArgs, GraphFormat};
+pub use input::InputArgs;
+pub use inventory::{InventoryArgs, InventoryFormat};
+pub use lists::{ExplainArgs, Format, ListArgs};
+pub use report::{ReportArgs, ReportFormat};
+
+/// Finds retries that multiply.
+///
+/// Reads gateway, mesh and client settings and Rust sources, puts every place that retries on one call graph,
+/// multiplies the attempts along each path, and says what one request can become.
+#[derive(Debug, Parser)]
+#[command(name = "retrylint", version, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do; `check` if nothing is given.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// When to colour the output.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto, global = true)]
+    pub color: Color,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  retrylint                                check the working directory
+  retrylint check deploy services          check two folders
+  retrylint report -o report.html          a page that shows what one request can become
+  retrylint graph --format svg -o a.svg    a picture of who calls whom, and what is repeated
+  retrylint explain retry-amplification    why a rule exists, and how to mend what it finds
+
+Exit status:
+  0  nothing found at or above --fail-on
+  1  findings
+  2  wrong usage or configuration
+  3  nothing to lint: no file found";
+
+/// A command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check files and folders (the default command)
+    #[command(after_help = check::EXAMPLES)]
+    Check(CheckArgs),
+    /// Show what one request can become: the paths, every layer, what to change
+    #[command(after_help = report::EXAMPLES)]
+    Report(ReportArgs),
+    /// Draw who calls whom and what is repeated on the way, or tell why a link holds
+    #[command(after_help = graph::EXAMPLES)]
+    Graph(GraphArgs),
+    /// List every place that retries with all its settings, written or default
+    #[command(after_help = inventory::EXAMPLES)]
+    Inventory(InventoryArgs),
+    /// Print the page of a rule: what it finds, why that hurts, how to mend it
+    #[command(after_help = lists::EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
+    /// List all rules with their levels
+    #[command(after_help = lists::RULES_EXAMPLES)]
+    Rules(ListArgs),
+    /// List all systems that are read, with their defaults and where these are documented
+    #[command(after_help = lists::SYSTEMS_EXAMPLES)]
+    Systems(ListArgs),
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colours everywhere
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn no_command_is_check_of_the_working_directory() {
+        let Some(Command::Check(given)) = Cli::parse_from(["retrylint", "check"]).command else { panic!("not check") };
+        assert_eq!(format!("{given:?}"), format!("{:?}", CheckArgs::of_working_directory()));
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_configuration() {
+        let args = CheckArgs { fail_on: Some(FailOn::Never), strict: true, ..CheckArgs::default() };
+        let config = args.over(Config { max_amplification: 20, notes: true, ..Config::default() });
+        assert_eq!((config.max_amplification, config.fail_on), (20, None));
+        assert!(config.notes && config.strict && !config.include_tests);
+        let args = InputArgs { max_amplification: Some(3), ..InputArgs::default() };
+        assert_eq!(args.over(Config { max_amplification: 20, ..Config::default() }).max_amplification, 3);
+    }
+}

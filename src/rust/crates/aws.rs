@@ -200,12 +200,13 @@ fn configure<'a>(
     Some(new.value())
 }
 
-/// Whether a behaviour version has retries for every client. That of the newest is the SDK's own.
+/// Whether a behaviour version has retries for every client. `latest()` is v2026_01_12 since aws-smithy-runtime-api
+/// 1.10.0, and v2025_08_07 in the release before it, 1.9.3 (src/client/behavior_version.rs of both).
 fn retries_by_itself(machine: &Machine<'_, '_>, version: &Value<'_>) -> bool {
     let name = version.as_unknown().and_then(|u| u.call.as_ref().map(|c| c.name)).unwrap_or_default();
     match name.strip_prefix('v') {
         Some(date) => date >= "2026_01_12",
-        None if name == "latest" => machine.release_of("aws-smithy-runtime").is_none_or(|r| r >= Release(1, 10, 0)),
+        None if name == "latest" => machine.release_of("aws-smithy-runtime-api").is_none_or(|r| r >= Release(1, 10, 0)),
         None => false,
     }
 }

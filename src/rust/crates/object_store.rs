@@ -29,7 +29,7 @@ static META: SystemMeta = SystemMeta {
         DefaultFigure { what: "jitter", value: "decorrelated, always", source: BACKOFF },
         DefaultFigure {
             what: "what is retried",
-            value: "connection errors, timeouts, 408, 429, 5xx (up to 0.11 of the statuses only 5xx)",
+            value: "connection errors, timeouts, 408, 429, 5xx (before 0.12.3 of the statuses only 5xx)",
             source: RETRY,
         },
     ],
@@ -95,12 +95,10 @@ fn retries(machine: &Machine<'_, '_>, op: &str, mode: Mode) -> Option<bool> {
         Mode::Refused | Mode::Status(500..=599) => Some(true),
         Mode::Timeout | Mode::Status(409) if op == "put_opts" => None,
         Mode::Timeout => Some(true),
-        // Somewhere in between they came to be retried.
-        Mode::Status(408 | 429) => match machine.release_of("object_store") {
-            Some(release) if release < Release(0, 12, 0) => Some(false),
-            Some(release) if release < Release(0, 14, 0) => None,
-            _ => Some(true),
-        },
+        // src/client/retry.rs of 0.12.2 has neither, that of 0.12.3 both.
+        Mode::Status(408 | 429) => {
+            Some(machine.release_of("object_store").is_none_or(|release| release >= Release(0, 12, 3)))
+        }
         _ => Some(false),
     }
 }

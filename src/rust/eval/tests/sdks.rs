@@ -247,11 +247,15 @@ fn what_holds_by_default_is_a_matter_of_the_version() {
     assert_eq!(of(kube, &[("kube", ">=3")], &[("kube-client", "3.1.0")]), "");
     let store = "pub fn f() { object_store::aws::AmazonS3Builder::from_env().build(); }";
     assert!(of(store, &[("object_store", "0.11")], &[]).ends_with("on refused timeout 5xx"));
+    assert!(of(store, &[("object_store", "0.12")], &[("object_store", "0.12.2")]).ends_with("on refused timeout 5xx"));
+    let since = of(store, &[("object_store", "0.12")], &[("object_store", "0.12.3")]);
+    assert!(since.ends_with("on refused timeout 408 429 5xx"));
     assert!(of(store, &[("object_store", "0.14")], &[]).ends_with("on refused timeout 408 429 5xx"));
     let aws =
         "pub fn f() { let b = aws_sdk_sqs::Config::builder().behavior_version(aws_config::BehaviorVersion::latest());
                aws_sdk_sqs::Client::from_conf(b.build()); }";
     let used = [("aws-sdk-sqs", "1"), ("aws-config", "1")];
     assert!(of(aws, &used, &[]).contains("3 attempts by default"));
-    assert_eq!(of(aws, &used, &[("aws-smithy-runtime", "1.7.4")]), "");
+    assert_eq!(of(aws, &used, &[("aws-smithy-runtime-api", "1.9.3")]), "");
+    assert!(of(aws, &used, &[("aws-smithy-runtime-api", "1.10.0")]).contains("3 attempts by default"));
 }

@@ -32,6 +32,7 @@ use std::sync::Arc;
 
 use config::Config;
 use rayon::prelude::*;
+use rules::Comments;
 use run::Run;
 use rust::eval;
 use rust::index::Index;
@@ -120,7 +121,7 @@ fn stages(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
         &facts.settings,
     );
     let model = graph::link(facts, code, &sources, config);
-    let findings = rules::invalid_allow::apply(rules::check(&model), &allows, inputs.today);
+    let findings = rules::check(&model, &Comments { allows: &allows, today: inputs.today });
     let findings = config::apply_levels(findings, config, &sources);
     Ok(Run { sources, model, findings, unread, files: discovered.files.len() })
 }

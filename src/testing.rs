@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use crate::model::{
     Advice, Attempts, Conditions, Confidence, Jitter, Layer, LayerIx, LayerKind, Methods, Mode, ModeSet, Model, Path,
-    Scope, Setting, Wait, WorstTime,
+    Purpose, Scope, Setting, Wait, WorstTime,
 };
+use crate::rules::Comments;
 use crate::run::Run;
 use crate::source::{FileId, SourceFile, Sources, Span};
 
@@ -74,7 +75,7 @@ impl Draft {
             labels: Vec::new(),
             advice: all_advice(),
             copies: false,
-            stream: false,
+            purpose: Purpose::Request,
             confidence: Confidence::High,
         });
         self.model.layers.last_mut().expect("just pushed")
@@ -109,7 +110,7 @@ impl Draft {
 
     /// The run, checked by every rule.
     pub(crate) fn run(self) -> Run {
-        let findings = crate::rules::check(&self.model);
+        let findings = crate::rules::check(&self.model, &Comments::NONE);
         let files = self.sources.iter().count();
         Run { sources: self.sources, model: self.model, findings, unread: Vec::new(), files }
     }

@@ -17,6 +17,9 @@ pub(super) fn add_layers(draft: &mut Draft<'_>, owners: &Owners) {
     for ix in draft.layer_ixs() {
         let Some(layer) = draft.layer(ix).cloned() else { continue };
         let Scope::Client { to, grpc } = &layer.scope else { continue };
+        if !layer.is_on_paths() {
+            continue;
+        }
         let of = owners_of(draft, owners, ix);
         if to.is_none() && matches!(layer.kind, LayerKind::Queue | LayerKind::Job) {
             repeat_all(draft, ix, &of);

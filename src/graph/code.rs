@@ -208,7 +208,7 @@ pub(super) fn expanded(value: &str, part: &Part) -> String {
 fn add_layers_without_calls(draft: &mut Draft<'_>, owners: &Owners) {
     let used: BTreeSet<LayerIx> = draft.hops.iter().flat_map(|h| h.layers.iter().map(|l| l.layer)).collect();
     for ix in draft.layer_ixs().filter(|ix| !used.contains(ix)) {
-        let repeats = |l: &&Layer| l.scope == Scope::Code && l.is_active() && !l.stream && !l.is_implicit();
+        let repeats = |l: &&Layer| l.scope == Scope::Code && l.is_active() && l.is_on_paths() && !l.is_implicit();
         let Some(layer) = draft.layer(ix).filter(repeats) else { continue };
         let (name, opens, place) = (layer.name.clone(), layer.opens, layer.place);
         let reason = "nothing shows what it calls".to_owned();

@@ -161,12 +161,12 @@ impl HopTable {
 
 /// Whether a layer can stand in a path.
 pub(super) fn multiplies(layer: &Layer) -> bool {
-    layer.is_active() && !layer.stream
+    layer.is_active() && layer.is_on_paths()
 }
 
 /// Whether a layer could stand in a path, if it were given more attempts.
 pub(super) fn may_multiply(layer: &Layer) -> bool {
-    !layer.stream
+    layer.is_on_paths()
 }
 
 /// The layers that repeat a hop when its callee fails in `mode`, outermost first, and in which ways its caller can

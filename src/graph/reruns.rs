@@ -38,7 +38,7 @@ pub(super) fn of_programs(
 /// Loops that call a batch again when it fails.
 pub(super) fn of_loops(layers: &[Layer], batches: &[Batch]) -> Vec<Rerun> {
     let mut found = Vec::new();
-    for layer in layers.iter().filter(|l| l.kind == LayerKind::Code && l.is_active() && !l.stream) {
+    for layer in layers.iter().filter(|l| l.kind == LayerKind::Code && l.is_active() && l.is_on_paths()) {
         let calls = |batch: &&Batch| {
             batch.looped_by.iter().any(|span| span.file == layer.place.file && span.start == layer.place.start)
         };

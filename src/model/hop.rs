@@ -38,12 +38,6 @@ pub enum Scope {
         /// Whether it is a client of gRPC.
         grpc: bool,
     },
-    /// A client's setting for what no request waits for: an agent's own delivery of telemetry, the downloads of a build.
-    /// It is on no call path.
-    Apart {
-        /// The host, where the settings name it.
-        to: Option<HostRef>,
-    },
     /// A redelivery or a rerun: whatever these components do with a message, or in a run, is done again.
     Consumers {
         /// The queue, whose other consumers linking finds.

@@ -290,11 +290,34 @@ pub struct Layer {
     pub advice: Advice,
     /// Copies sent in parallel: they count in every failure mode.
     pub copies: bool,
-    /// A stream or watcher that reconnects, a wait until something is up: not a request path; only missing-backoff
-    /// concerns it.
-    pub stream: bool,
+    /// What it repeats, and whether somebody waits for that.
+    pub purpose: Purpose,
     /// How sure the reading is.
     pub confidence: Confidence,
+}
+
+/// What a layer repeats, and whether somebody waits for that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Purpose {
+    /// Requests or messages: it multiplies on their call paths.
+    #[default]
+    Request,
+    /// Its own work, for which no request waits: telemetry on its way, the downloads of a build. On no call path.
+    Background,
+    /// Nothing but its own beginning: a stream or watcher that reconnects, a wait until something is up. On no call
+    /// path, and only missing-backoff concerns it.
+    Upkeep,
+}
+
+impl Purpose {
+    /// The word in the outputs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Background => "background",
+            Self::Upkeep => "upkeep",
+        }
+    }
 }
 
 /// How sure we are.
@@ -323,6 +346,11 @@ impl Layer {
     /// Whether it tries more than once, or may (an unknown count).
     pub fn is_active(&self) -> bool {
         !matches!(self.attempts.value(), Some(Attempts::Count(0 | 1)))
+    }
+
+    /// Whether it can stand in a path: somebody's requests come to its place.
+    pub fn is_on_paths(&self) -> bool {
+        self.purpose == Purpose::Request
     }
 
     /// Whether nothing bounds it.

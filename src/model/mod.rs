@@ -19,7 +19,9 @@ pub use hop::{
     LayerUse, MAX_PRODUCT, Path, PathIx, QueueName, Reason, Scope,
 };
 pub use inert::Inert;
-pub use layer::{Advice, Attempts, Budget, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, Pick, Wait};
+pub use layer::{
+    Advice, Attempts, Budget, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, Pick, Purpose, Wait,
+};
 pub use load::{Load, Sent};
 pub use mode::{Mode, ModeSet, STATUSES};
 pub use post::{IdempotencyKey, Post};

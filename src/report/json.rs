@@ -321,7 +321,7 @@ impl<'r> Writer<'r> {
         if names.is_empty() {
             names = match &layer.scope {
                 Scope::Hops { to, .. } => to.iter().map(|host| &*host.name).collect(),
-                Scope::Client { to, .. } | Scope::Apart { to } => to.iter().map(|host| &*host.name).collect(),
+                Scope::Client { to, .. } => to.iter().map(|host| &*host.name).collect(),
                 Scope::Code | Scope::Consumers { .. } => Vec::new(),
             };
         }

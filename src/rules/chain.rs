@@ -12,7 +12,7 @@ pub(super) fn worst(model: &Model, fires: impl Fn(&Path, &[&Layer]) -> bool) -> 
     for (ix, path) in (0..).map(PathIx).zip(&model.paths) {
         let layers = layers(model, path);
         let Some(&outermost) = path.layers.first() else { continue };
-        if layers.iter().any(|l| l.stream) || !fires(path, &layers) {
+        if layers.iter().any(|l| !l.is_on_paths()) || !fires(path, &layers) {
             continue;
         }
         let best = worst.entry((outermost, &path.leaf)).or_insert((ix, path));

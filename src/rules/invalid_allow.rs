@@ -2,8 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::{Finding, Rule, RuleMeta, Severity, by_name};
-use crate::model::Model;
+use super::{Comments, Finding, Rule, RuleMeta, Severity, by_name};
 use crate::source::Span;
 use crate::source::allows::Allow;
 use crate::suggest;
@@ -15,7 +14,7 @@ static META: RuleMeta = RuleMeta {
     page: include_str!("../../rules/invalid-allow.md"),
 };
 
-/// The rule. It speaks of comments, which are looked at when all other rules have spoken: see [`apply`].
+/// The rule. It speaks of comments, which hold or not when all rules have spoken.
 pub(super) struct InvalidAllow;
 
 impl Rule for InvalidAllow {
@@ -23,30 +22,23 @@ impl Rule for InvalidAllow {
         &META
     }
 
-    fn check(&self, _: &Model, _: &mut Vec<Finding>) {}
-}
-
-/// Takes out the findings that comments allow, and adds those about comments that allow nothing. A comment holds on any
-/// place of a finding.
-pub fn apply(findings: Vec<Finding>, allows: &[Allow], today: Date) -> Vec<Finding> {
-    if allows.is_empty() {
-        return findings;
-    }
-    let mut wrong: Vec<Finding> = Vec::new();
-    let mut named: Vec<Named<'_>> = Vec::new();
-    for allow in allows {
-        match fault(allow, today) {
-            Some(finding) => wrong.push(finding),
-            None => {
-                named.extend(allow.rules.iter().map(|(rule, span)| Named { allow, rule, span: *span, used: false }))
+    /// Takes out the findings that comments allow, and adds those about comments that allow nothing. A comment holds on
+    /// any place of a finding.
+    fn review(&self, comments: &Comments<'_>, findings: &mut Vec<Finding>) {
+        let mut wrong: Vec<Finding> = Vec::new();
+        let mut named: Vec<Named<'_>> = Vec::new();
+        for allow in comments.allows {
+            match fault(allow, comments.today) {
+                Some(finding) => wrong.push(finding),
+                None => {
+                    named.extend(allow.rules.iter().map(|(rule, span)| Named { allow, rule, span: *span, used: false }))
+                }
             }
         }
+        findings.retain(|finding| !is_allowed(finding, &mut named));
+        wrong.extend(named.iter().filter(|named| !named.used).map(Named::unused));
+        findings.append(&mut wrong);
     }
-    let mut kept: Vec<Finding> = findings.into_iter().filter(|finding| !is_allowed(finding, &mut named)).collect();
-    wrong.extend(named.iter().filter(|named| !named.used).map(Named::unused));
-    kept.append(&mut wrong);
-    kept.sort_by(|a, b| a.order().cmp(&b.order()));
-    kept
 }
 
 /// A rule that a comment names.

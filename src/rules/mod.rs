@@ -39,8 +39,11 @@ mod tests;
 
 pub use finding::{Finding, Label, Severity};
 
-use crate::model::{Layer, Model};
+use jiff::civil::Date;
+
+use crate::model::{Layer, Model, Purpose};
 use crate::source::Span;
+use crate::source::allows::Allow;
 
 /// What a rule is.
 #[derive(Debug)]
@@ -67,8 +70,24 @@ impl RuleMeta {
 pub trait Rule: Sync {
     /// What it is.
     fn meta(&self) -> &'static RuleMeta;
-    /// Adds its findings.
-    fn check(&self, model: &Model, findings: &mut Vec<Finding>);
+    /// Adds what it finds in the model.
+    fn check(&self, _model: &Model, _findings: &mut Vec<Finding>) {}
+    /// Looks over what all rules have found: takes out, and adds. Most rules have nothing to say there.
+    fn review(&self, _comments: &Comments<'_>, _findings: &mut Vec<Finding>) {}
+}
+
+/// What people have written about findings.
+#[derive(Debug, Clone, Copy)]
+pub struct Comments<'a> {
+    /// The comments that allow a finding.
+    pub allows: &'a [Allow],
+    /// The day on which the run happens.
+    pub today: Date,
+}
+
+impl Comments<'_> {
+    /// Nobody has written any.
+    pub const NONE: Comments<'static> = Comments { allows: &[], today: Date::ZERO };
 }
 
 /// Every rule, in the order in which they are listed.
@@ -109,20 +128,23 @@ pub fn by_name(id: &str) -> Option<&'static RuleMeta> {
     all().iter().map(|rule| rule.meta()).find(|meta| meta.id == id)
 }
 
-/// All findings about `model`, each at its rule's own level, in their fixed order.
-pub fn check(model: &Model) -> Vec<Finding> {
+/// All findings about `model` that no comment allows, each at its rule's own level, in their fixed order.
+pub fn check(model: &Model, comments: &Comments<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in all() {
         rule.check(model, &mut findings);
+    }
+    for rule in all() {
+        rule.review(comments, &mut findings);
     }
     findings.sort_by(|a, b| a.order().cmp(&b.order()));
     findings.dedup_by(|a, b| a.order() == b.order());
     findings
 }
 
-/// The layers that retry requests: neither disabled ones nor streams that only reconnect.
+/// The layers that repeat work: neither disabled ones nor such as only begin again.
 fn retrying(model: &Model) -> impl Iterator<Item = &Layer> {
-    model.layers.iter().filter(|layer| layer.is_active() && !layer.stream)
+    model.layers.iter().filter(|layer| layer.is_active() && layer.purpose != Purpose::Upkeep)
 }
 
 /// Those of them that wait for a try to fail: parallel copies do not.

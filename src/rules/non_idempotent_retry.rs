@@ -26,7 +26,8 @@ impl Rule for NonIdempotentRetry {
         let seen = Seen::new(model);
         findings.extend(seen.by_code.iter().map(|(post, layers)| repeated(model, post, layers)));
         for (ix, layer) in (0..).map(LayerIx).zip(&model.layers) {
-            let repeats = layer.is_active() && !layer.stream && !layer.copies && !may_be_processed(layer).is_empty();
+            let repeats =
+                layer.is_active() && layer.is_on_paths() && !layer.copies && !may_be_processed(layer).is_empty();
             if repeats {
                 findings.extend(allowed(layer, seen.by_settings.get(&ix)));
             }
@@ -54,7 +55,7 @@ impl<'m> Seen<'m> {
 
     fn add(&mut self, model: &'m Model, post: &'m Post, on_it: &LayerUse) {
         let layer = model.layer(on_it.layer);
-        if !layer.is_active() || layer.stream || layer.copies || on_it.modes.after_processing().is_empty() {
+        if !layer.is_active() || !layer.is_on_paths() || layer.copies || on_it.modes.after_processing().is_empty() {
             return;
         }
         match layer.kind {

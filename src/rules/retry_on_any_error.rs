@@ -1,7 +1,7 @@
 #![doc = include_str!("../../rules/retry-on-any-error.md")]
 
 use super::{Finding, Rule, RuleMeta, Severity, phrase, retry_on_client_error::hopeless, with_layer};
-use crate::model::{Layer, Mode, ModeSet, Model};
+use crate::model::{Layer, LayerKind, Mode, ModeSet, Model};
 
 static META: RuleMeta = RuleMeta {
     id: "retry-on-any-error",
@@ -27,8 +27,12 @@ fn any_error(layer: &Layer) -> Option<Finding> {
     let place = layer.retries.any_error?;
     let hopeless = layer.retries.yes.intersection(hopeless());
     let grpc: ModeSet = Mode::grpc().collect();
-    let examples = if !hopeless.difference(grpc).is_empty() {
+    let knows_http = matches!(layer.kind, LayerKind::Gateway | LayerKind::Mesh | LayerKind::Code);
+    let examples = if !hopeless.difference(grpc).is_empty() && knows_http {
         ", 4xx among it: a 400 or 404"
+    } else if !hopeless.difference(grpc).is_empty() {
+        // Settings that pick exceptions say nothing of what is called.
+        ": what no repetition can mend, an HTTP 4xx or a wrong argument,"
     } else if !hopeless.is_empty() {
         ", INVALID_ARGUMENT and PERMISSION_DENIED among it: a request that is wrong"
     } else {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Finding, Rule, RuleMeta, Severity, phrase, with_count};
-use crate::model::{Layer, LayerKind, Model, Scope};
+use crate::model::{Layer, LayerKind, Model, Purpose};
 
 static META: RuleMeta = RuleMeta {
     id: "unbounded-retries",
@@ -44,7 +44,7 @@ fn unbounded(layer: &Layer) -> Finding {
     );
     let finding = Finding::new(&META, layer.place, format!("no limit: {}", layer.reading), message).help(help);
     // What no request waits for grows no load of its own, and may well be worth any number of tries.
-    let level = if matches!(layer.scope, Scope::Apart { .. }) { META.level.lower() } else { META.level };
+    let level = if layer.purpose == Purpose::Background { META.level.lower() } else { META.level };
     with_count(finding.severity(level), layer)
 }
 

@@ -7,7 +7,7 @@ use super::retry_on::{RETRY_STATE, RetryOn};
 use super::settings;
 use crate::model::{
     Advice, Attempts, Callers, Conditions, Confidence, GatewayName, HostRef, Inert, Jitter, Layer, LayerKind, Methods,
-    Scope, Setting, Wait,
+    Purpose, Scope, Setting, Wait,
 };
 use crate::source::Span;
 use crate::syntax::{Entry, Node};
@@ -235,7 +235,7 @@ pub(super) fn layer(identity: Identity, scope: Scope, policy: Policy) -> Layer {
         labels: Vec::new(),
         advice: Advice::default(),
         copies: false,
-        stream: false,
+        purpose: Purpose::Request,
         confidence: Confidence::High,
     }
 }

@@ -1,8 +1,8 @@
 //! What layers and queues of settings start from: nothing known but their names and places.
 
 use crate::model::{
-    Advice, Attempts, Conditions, Confidence, DeadLetter, Layer, LayerKind, Methods, ModeSet, Queue, Scope, Setting,
-    Wait,
+    Advice, Attempts, Conditions, Confidence, DeadLetter, Layer, LayerKind, Methods, ModeSet, Purpose, Queue, Scope,
+    Setting, Wait,
 };
 use crate::source::Span;
 
@@ -39,7 +39,7 @@ pub(super) fn layer(
         labels: Vec::new(),
         advice: Advice::default(),
         copies: false,
-        stream: false,
+        purpose: Purpose::Request,
         confidence: Confidence::High,
     }
 }

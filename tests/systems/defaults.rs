@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use retrylint::facts::Facts;
 use retrylint::model::{
-    Attempts, DeadLetter, Jitter, Layer, Methods, Mode, ModeSet, RedriveLack, Scope, Setting, Wait,
+    Attempts, DeadLetter, Jitter, Layer, Methods, Mode, ModeSet, Purpose, RedriveLack, Scope, Setting, Wait,
 };
 use retrylint::systems::{self, Version, Versions};
 
@@ -900,7 +900,7 @@ const ROWS: &[Row] = &[
         what: "remote_write",
         file: "a.yaml",
         text: REMOTE_WRITE,
-        holds: |f| only(f).is_unbounded() && only(f).is_implicit() && matches!(only(f).scope, Scope::Apart { .. }),
+        holds: |f| only(f).is_unbounded() && only(f).is_implicit() && only(f).purpose == Purpose::Background,
     },
     Row {
         system: "prometheus-remote-write",

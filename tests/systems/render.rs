@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use retrylint::facts::{Facts, RouteFact};
 use retrylint::model::{
-    Alarm, Attempts, DeadLetter, GatewayName, HostRef, Jitter, Layer, Methods, Queue, Redone, Scope, Setting, Wait,
+    Alarm, Attempts, DeadLetter, GatewayName, HostRef, Jitter, Layer, Methods, Purpose, Queue, Redone, Scope, Setting,
+    Wait,
 };
 use retrylint::source::{LineIndex, Sources, Span};
 
@@ -177,9 +178,9 @@ impl Renderer<'_> {
                 let fallback = if *fallback { " (fallback)" } else { "" };
                 format!("{} -> {}{fallback}", callers.join("+"), self.hosts(to))
             }
-            Scope::Client { to, .. } | Scope::Apart { to } => {
+            Scope::Client { to, .. } => {
                 let component = l.component.as_deref().unwrap_or("?");
-                let kind = if matches!(l.scope, Scope::Apart { .. }) { "apart, " } else { "" };
+                let kind = if l.purpose == Purpose::Background { "background, " } else { "" };
                 format!(
                     "{kind}client of {component} -> {}",
                     to.as_ref().map_or("?".to_string(), |h| self.hosts(std::slice::from_ref(h)))

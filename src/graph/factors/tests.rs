@@ -27,7 +27,7 @@ fn repeats<'f>(factors: &'f Factors, failure: &Failure) -> Vec<&'f Repeat> {
 /// What the page does with the factors: it multiplies and compares.
 fn rows(factors: &Factors, model: &Model) -> BTreeSet<Row> {
     let layer = |ix: LayerIx| &model.layers[ix.0 as usize];
-    let active = |ix: &LayerIx| layer(*ix).is_active() && !layer(*ix).stream;
+    let active = |ix: &LayerIx| layer(*ix).is_active() && layer(*ix).is_on_paths();
     let mut best: BTreeMap<Vec<usize>, Option<(Order, Row)>> = BTreeMap::new();
     for chain in &factors.chains {
         let hop_is_active = |hop: &usize| model.hops[*hop].layers.iter().any(|l| active(&l.layer));

@@ -1,7 +1,7 @@
 //! One test for each thing that is said about failure modes and products.
 
 use super::*;
-use crate::model::{Answer, Budget, MAX_PRODUCT};
+use crate::model::{Answer, Budget, MAX_PRODUCT, Purpose};
 use std::time::Duration;
 
 const CODE: LayerKind = LayerKind::Code;
@@ -273,7 +273,7 @@ fn a_disabled_policy_is_not_in_a_paths_layers() {
 #[test]
 fn a_stream_that_reconnects_never_multiplies() {
     let mut b = two_hops(any_5xx(), any_5xx());
-    b.layer_mut(LayerIx(0)).stream = true;
+    b.layer_mut(LayerIx(0)).purpose = Purpose::Upkeep;
     assert_eq!(ids(&b.only().layers), [1]);
 }
 

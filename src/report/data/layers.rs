@@ -35,8 +35,8 @@ pub struct LayerData<'r> {
     pub tries: String,
     /// Whether its tries are copies sent side by side.
     pub copies: bool,
-    /// Whether it is a stream that reconnects: it never multiplies.
-    pub stream: bool,
+    /// "request", or what never multiplies: "background", "upkeep".
+    pub purpose: &'static str,
     /// "none", "fixed", "linear", "exponential", "scheduled", "unknown".
     pub backoff: &'static str,
     /// The waits in words.
@@ -146,7 +146,7 @@ fn one<'r>(
         },
         tries: phrase::attempts(layer),
         copies: layer.copies,
-        stream: layer.stream,
+        purpose: layer.purpose.name(),
         backoff: backoff(&layer.wait),
         wait: wait(&layer.wait),
         waits: waits(layer),
@@ -177,7 +177,7 @@ fn target<'r>(layer: &'r Layer, mut to: BTreeSet<&'r str>) -> Option<String> {
     if to.is_empty() {
         to = match &layer.scope {
             Scope::Hops { to, .. } => to.iter().map(|host| &*host.name).collect(),
-            Scope::Client { to, .. } | Scope::Apart { to } => to.iter().map(|host| &*host.name).collect(),
+            Scope::Client { to, .. } => to.iter().map(|host| &*host.name).collect(),
             Scope::Code | Scope::Consumers { .. } => BTreeSet::new(),
         };
     }

@@ -262,7 +262,7 @@ export class Graph {
 
 // Of several hops between the same two components, the layers of the one that tries most.
 function worstHop(data, attempts, hops) {
-  const all = hops.map((hop) => data.hops[hop].layers.filter((layer) => !data.layers[layer].stream));
+  const all = hops.map((hop) => data.hops[hop].layers.filter((layer) => data.layers[layer].purpose === "request"));
   const size = (layers) => layers.reduce((product, layer) => product * (attempts[layer] ?? 1), 1);
   return all.reduce((a, b) => (size(b) > size(a) ? b : a), []);
 }

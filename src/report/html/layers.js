@@ -53,12 +53,15 @@ function row(state, ix, change, showWaits) {
     el("td", {}, breakable(layer.component ?? ""), el("span", { class: "sub" }, layer.target && ["→ ", breakable(layer.target)])),
     el("td", {}, attemptsField(state, ix, change), el("span", { class: "sub" },
       layer.within !== null && `what fits into ${seconds(layer.within)} `,
-      layer.copies && "copies side by side ", layer.stream && "a stream that reconnects ", origin(layer.attempts))),
+      layer.copies && "copies side by side ", outsidePaths[layer.purpose], origin(layer.attempts))),
     el("td", {}, prose(layer.wait), " ", canShow(layer) && el("button", { type: "button", class: "link", "aria-label": `Show the waits of ${layer.name}`, onclick: () => showWaits(ix) }, "show")),
     el("td", {}, jitterName(layer.jitter.value), " ", origin(layer.jitter)),
     el("td", {}, retriesOn(layer)),
     el("td", {}, limits(layer)));
 }
+
+// What no request waits for multiplies nothing.
+const outsidePaths = { background: "no request waits for it ", upkeep: "it repeats no request " };
 
 export function canShow(layer) {
   return layer.waits !== null && layer.waits.length > 0;

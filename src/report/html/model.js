@@ -7,7 +7,7 @@ export function attemptsOf(data) {
 }
 
 function active(data, attempts, layer) {
-  return attempts[layer] !== 1 && !data.layers[layer].stream;
+  return attempts[layer] !== 1 && data.layers[layer].purpose === "request";
 }
 
 // What every repeat comes to, with all that repeats further out; the outer ones stand before the inner ones.

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::{findings_of, rules_of};
-use crate::model::{Attempts, Jitter, Layer, LayerKind, Setting, Wait};
+use crate::model::{Attempts, Jitter, Layer, LayerKind, Purpose, Setting, Wait};
 use crate::source::Span;
 
 fn secs(n: u64) -> Setting<Duration> {
@@ -25,7 +25,7 @@ fn no_wait_is_missing_backoff_also_for_a_stream() {
     assert_eq!(rules_of(|l| l.wait = Wait::None), ["missing-backoff"]);
     assert_eq!(rules_of(|l| l.wait = Wait::Fixed(secs(0))), ["missing-backoff"]);
     let stream = |l: &mut Layer| {
-        l.stream = true;
+        l.purpose = Purpose::Upkeep;
         l.wait = Wait::None;
         attempts(l, Attempts::Unbounded);
     };

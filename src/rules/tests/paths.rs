@@ -1,5 +1,6 @@
-use crate::model::{Attempts, Budget, Confidence, LayerKind, MAX_PRODUCT, Mode, Setting};
-use crate::rules::{Finding, Severity, check};
+use super::check;
+use crate::model::{Attempts, Budget, Confidence, LayerKind, MAX_PRODUCT, Mode, Purpose, Setting};
+use crate::rules::{Finding, Severity};
 use crate::testing::Draft;
 
 const SOURCE: &str = "example/proxy src/retry.c";
@@ -157,7 +158,7 @@ fn a_layer_that_cannot_be_told_to_stop_is_the_one_to_keep() {
 #[test]
 fn a_stream_is_no_request_path() {
     let mut draft = layers(&[4, 4]);
-    draft.model.layers[1].stream = true;
+    draft.model.layers[1].purpose = Purpose::Upkeep;
     draft.path("tax", Mode::Status(503), &[0, 1]);
     assert!(check(&draft.model).is_empty());
 }

@@ -1,7 +1,8 @@
+use super::check;
 use crate::model::{
     ComponentIx, Confidence, Hop, IdempotencyKey, LayerIx, LayerKind, LayerUse, Methods, ModeSet, Post,
 };
-use crate::rules::{Finding, Severity, check};
+use crate::rules::{Finding, Severity};
 use crate::source::Span;
 use crate::testing::Draft;
 

@@ -1,5 +1,5 @@
+use super::check;
 use crate::model::{Keeps, Purge, PurgeBound};
-use crate::rules::check;
 use crate::source::{FileId, Span};
 use crate::testing::Draft;
 

@@ -1,9 +1,10 @@
 use std::time::Duration;
 
+use super::check;
 use crate::model::{
     Attempts, Component, ComponentIx, ComponentKind, Hop, HopIx, LayerIx, LimitKind, Overrun, Setting, WorstTime,
 };
-use crate::rules::{Finding, Severity, check};
+use crate::rules::{Finding, Severity};
 use crate::source::Span;
 use crate::testing::Draft;
 

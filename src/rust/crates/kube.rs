@@ -8,7 +8,7 @@ use super::client::{Client, Library};
 use super::policy::Law;
 use super::tabled::{Figures, Tabled};
 use super::{At, Described, Native, RetryCrate};
-use crate::model::{Advice, Attempts, Jitter, LayerKind, Mode, Setting, Wait};
+use crate::model::{Advice, Attempts, Jitter, LayerKind, Mode, Purpose, Setting, Wait};
 use crate::rust::cargo::Release;
 use crate::rust::eval::goal::Outgoing;
 use crate::rust::eval::key::Carried;
@@ -186,7 +186,7 @@ struct Watch {
 impl Watch {
     fn described(&self) -> Described {
         let plain = Described {
-            stream: true,
+            purpose: Purpose::Upkeep,
             reading: "watcher".to_owned(),
             attempts: Setting::default(Attempts::Unbounded, WATCHER),
             picks: "a watcher, whatever went wrong",

@@ -42,7 +42,7 @@ use super::eval::iter::Iter;
 use super::eval::machine::{Eval, Exit, Machine};
 use super::eval::value::{ClientLayer, Kind, Request, Value};
 use super::ir::{Name, Path};
-use crate::model::{Advice, Attempts, Budget, Confidence, Jitter, LayerKind, Setting, Wait};
+use crate::model::{Advice, Attempts, Budget, Confidence, Jitter, LayerKind, Purpose, Setting, Wait};
 use crate::source::Span;
 use crate::systems::SystemMeta;
 
@@ -96,8 +96,8 @@ pub(crate) struct Described {
     pub(crate) overall: Option<Setting<Duration>>,
     /// Budget.
     pub(crate) budget: Option<Budget>,
-    /// Whether it only opens a stream or a connection again, and repeats no request.
-    pub(crate) stream: bool,
+    /// What it repeats: requests, or nothing but a stream's or connection's own beginning.
+    pub(crate) purpose: Purpose,
     /// How sure it is that this is the retry around the calls that have it.
     pub(crate) confidence: Confidence,
     /// Whether code of the repository decides on count and waits: then they are what is seen when it is run.
@@ -129,7 +129,7 @@ impl Described {
             per_try: None,
             overall: None,
             budget: None,
-            stream: false,
+            purpose: Purpose::Request,
             confidence: Confidence::High,
             by_running: false,
         }
@@ -350,7 +350,7 @@ pub(crate) trait RetryCrate: Sync {
 pub(crate) const VERSIONED: [&str; 18] = [
     "async-openai",
     "aws-config",
-    "aws-smithy-runtime",
+    "aws-smithy-runtime-api",
     "aws-smithy-types",
     "azure_core",
     "backoff",

@@ -8,7 +8,7 @@ use super::layers::{self, Key, Retry};
 use super::wait::duration;
 use super::words::{advice, function_at, head, word};
 use crate::model::{
-    Advice, Attempts, Conditions, Confidence, Layer, LayerKind, Methods, Mode, ModeSet, Pick, Scope, Setting,
+    Advice, Attempts, Conditions, Confidence, Layer, LayerKind, Methods, Mode, ModeSet, Pick, Purpose, Scope, Setting,
 };
 use crate::rust::index::Index;
 use crate::source::Span;
@@ -87,7 +87,7 @@ pub(crate) fn layer(
             layer.per_try = d.per_try.clone().or(per_try);
             layer.overall = d.overall.clone().or(overall);
             layer.budget = d.budget.clone();
-            layer.stream = d.stream;
+            layer.purpose = d.purpose;
             if let (Some(own), None) = (&d.retry_after, retry_after) {
                 layer.retry_after = own.clone();
             }
@@ -118,7 +118,9 @@ pub(crate) fn layer(
             }
         }
     };
-    layer.stream |= retries.iter().all(|r| r.upkeep);
+    if retries.iter().all(|r| r.upkeep) {
+        layer.purpose = Purpose::Upkeep;
+    }
     layer.confidence = match &best.repeater {
         _ if best.unsure => Confidence::Low,
         Repeater::Library(d) => d.confidence,
@@ -159,7 +161,7 @@ fn empty(span: Span) -> Layer {
         labels: Vec::new(),
         advice: Advice::default(),
         copies: false,
-        stream: false,
+        purpose: Purpose::Request,
         confidence: Confidence::High,
     }
 }

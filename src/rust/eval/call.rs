@@ -108,7 +108,7 @@ impl<'a> Machine<'a, '_> {
                 let fields = values.into_iter().enumerate().map(|(i, v)| (Name::from(i.to_string()), v)).collect();
                 let object = Object { ty: Some(ty), fields: std::cell::RefCell::new(fields), rest: None };
                 let value = Value::new(Kind::Object(Rc::new(object)));
-                if self.purpose == super::machine::Purpose::Capture(ty) {
+                if self.aim == super::machine::Aim::Capture(ty) {
                     self.captured.push(value.deep_clone());
                     return Err(super::machine::Stop::Done.into());
                 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::env::Env;
-use super::machine::{Eval, Hint, Machine, Purpose, Stop};
+use super::machine::{Aim, Eval, Hint, Machine, Stop};
 use super::value::{
     Closure, Future, Kind, Object, Origin, RangeValue, Source, Spread, Taint, Text, TextPart, Typed, Value, Variant,
     Why,
@@ -400,7 +400,7 @@ impl<'a> Machine<'a, '_> {
             }
             Resolved::Type(ty) => {
                 let object = plain_object(Some(ty), values, rest, taint);
-                if self.purpose == Purpose::Capture(ty) {
+                if self.aim == Aim::Capture(ty) {
                     self.captured.push(object.deep_clone());
                     return Err(Stop::Done.into());
                 }

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::machine::{Machine, Purpose, Shared};
+use super::machine::{Aim, Machine, Shared};
 use super::value::{ClientLayer, Kind, Object, Typed, Value, Why};
 use crate::rust::crates;
 use crate::rust::crates::client::{self, Library};
@@ -169,7 +169,7 @@ impl<'a> Machine<'a, '_> {
             if info.package != package || !info.function.ret.as_ref().is_some_and(|ty| holds_client(ty, 3)) {
                 continue;
             }
-            let mut machine = Machine::new(self.shared, self.instances, Purpose::Capture(TypeIx(u32::MAX)));
+            let mut machine = Machine::new(self.shared, self.instances, Aim::Capture(TypeIx(u32::MAX)));
             machine.steps = STEPS.min(u32::try_from(self.instances.left.get()).unwrap_or(u32::MAX));
             let before = machine.steps;
             let made = machine.run(ix);
@@ -226,7 +226,7 @@ impl<'a> Machine<'a, '_> {
             if !of(self.shared.index.function(ix).package) {
                 continue;
             }
-            let mut machine = Machine::new(self.shared, self.instances, Purpose::Capture(TypeIx(u32::MAX)));
+            let mut machine = Machine::new(self.shared, self.instances, Aim::Capture(TypeIx(u32::MAX)));
             machine.steps = STEPS.min(u32::try_from(self.instances.left.get()).unwrap_or(u32::MAX));
             let before = machine.steps;
             // However it ends, what was made on the way is what counts.
@@ -280,7 +280,7 @@ fn holds_client(ty: &Ty, depth: u8) -> bool {
 
 /// Runs `start` and sees what values of `ty` it makes.
 fn capture<'a>(shared: &Shared<'a>, instances: &Instances<'a>, start: FnIx, ty: TypeIx) -> Vec<Value<'a>> {
-    let mut machine = Machine::new(shared, instances, Purpose::Capture(ty));
+    let mut machine = Machine::new(shared, instances, Aim::Capture(ty));
     machine.steps = STEPS.min(u32::try_from(instances.left.get()).unwrap_or(u32::MAX));
     let before = machine.steps;
     // However it ends, what was made on the way is what counts.

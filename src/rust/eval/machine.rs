@@ -111,7 +111,7 @@ pub(crate) type At = (usize, ScopeIx, Option<TypeIx>);
 
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum Aim {
     /// To find the calls that leave the program: every branch is taken.
     Discover,
     /// To watch a call fail or succeed.
@@ -135,7 +135,7 @@ pub(crate) struct Frame {
 /// One run.
 pub(crate) struct Machine<'a, 'c> {
     pub(crate) shared: &'c Shared<'a>,
-    pub(crate) purpose: Purpose,
+    pub(crate) aim: Aim,
     /// The values of types whose making was seen.
     pub(crate) instances: &'c super::instances::Instances<'a>,
     pub(crate) goal: Option<&'c Goal>,
@@ -210,14 +210,10 @@ impl Hint {
 
 impl<'a, 'c> Machine<'a, 'c> {
     /// A run that has not begun.
-    pub(crate) fn new(
-        shared: &'c Shared<'a>,
-        instances: &'c super::instances::Instances<'a>,
-        purpose: Purpose,
-    ) -> Self {
+    pub(crate) fn new(shared: &'c Shared<'a>, instances: &'c super::instances::Instances<'a>, aim: Aim) -> Self {
         Self {
             shared,
-            purpose,
+            aim,
             instances,
             goal: None,
             world: World::Success(super::goal::GOOD_STATUSES.to_vec()),
@@ -283,7 +279,7 @@ impl<'a, 'c> Machine<'a, 'c> {
 
     /// Whether every branch is taken.
     pub(crate) fn discovering(&self) -> bool {
-        self.purpose == Purpose::Discover
+        self.aim == Aim::Discover
     }
 
     /// One step of the budget.
@@ -466,7 +462,7 @@ impl<'a, 'c> Machine<'a, 'c> {
             return answer;
         }
         let failure = taint.has(Taint::FAILURE) || taint.has(Taint::ANSWER);
-        let fork = self.purpose == Purpose::Watch && if failure { hint.matters } else { hint.leaves && self.hits > 0 };
+        let fork = self.aim == Aim::Watch && if failure { hint.matters } else { hint.leaves && self.hits > 0 };
         let answer = if fork { (self.oracle.choose(key, failure) == 0) == hint.prefer } else { hint.prefer };
         self.sites.insert(key, Site { answer, asked: 0 });
         answer

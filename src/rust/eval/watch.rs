@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::episode::{Counted, Repeater, Trace};
 use super::goal::{Found, GOOD_STATUSES, Goal, Target, World};
 use super::instances::Instances;
-use super::machine::{Eval, Flow, Machine, Purpose, Shared, Stop};
+use super::machine::{Aim, Eval, Flow, Machine, Shared, Stop};
 use super::oracle::{Choice, Oracle};
 use super::reply::{self, Reply};
 use super::value::{Client, ClientLayer, Request};
@@ -55,7 +55,7 @@ pub(crate) struct Discovery<'a> {
 
 /// Finds the calls that leave the program from `root` on.
 pub(crate) fn discover<'a>(shared: &Shared<'a>, instances: &Instances<'a>, root: FnIx) -> Discovery<'a> {
-    let mut machine = Machine::new(shared, instances, Purpose::Discover);
+    let mut machine = Machine::new(shared, instances, Aim::Discover);
     let result = machine.run(root);
     let cut = matches!(result, Err(ref exit) if matches!(**exit, Flow::Stop(Stop::Budget)));
     drop(result);
@@ -191,7 +191,7 @@ impl<'a> Eye<'_, 'a> {
                 watched.cut = true;
                 break;
             }
-            let mut machine = Machine::new(self.shared, self.instances, Purpose::Watch);
+            let mut machine = Machine::new(self.shared, self.instances, Aim::Watch);
             machine.goal = Some(self.goal);
             machine.world = world.clone();
             machine.others_fail = others_fail;

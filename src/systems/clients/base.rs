@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::spring;
 use crate::model::{
-    Attempts, Conditions, HostRef, Jitter, Layer, LayerKind, Methods, ModeSet, Pick, Scope, Setting, Wait,
+    Attempts, Conditions, HostRef, Jitter, Layer, LayerKind, Methods, ModeSet, Pick, Purpose, Scope, Setting, Wait,
 };
 use crate::source::Span;
 use crate::syntax::Entry;
@@ -40,7 +40,7 @@ pub(super) fn apart(
     to: Option<HostRef>,
     attempts: Setting<Attempts>,
 ) -> Layer {
-    Layer { scope: Scope::Apart { to }, methods: Methods::Unknown, ..client(system, id, name, opens, None, attempts) }
+    Layer { purpose: Purpose::Background, methods: Methods::Unknown, ..client(system, id, name, opens, to, attempts) }
 }
 
 /// A count that stands in the settings: findings about it point there.

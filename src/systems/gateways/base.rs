@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    Advice, Attempts, Callers, Conditions, Confidence, GatewayName, HostRef, Jitter, Layer, LayerKind, Methods, Scope,
-    Setting, Wait,
+    Advice, Attempts, Callers, Conditions, Confidence, GatewayName, HostRef, Jitter, Layer, LayerKind, Methods,
+    Purpose, Scope, Setting, Wait,
 };
 use crate::source::Span;
 
@@ -40,7 +40,7 @@ pub(in crate::systems) fn layer(
         labels: Vec::new(),
         advice: Advice::default(),
         copies: false,
-        stream: false,
+        purpose: Purpose::Request,
         confidence: Confidence::High,
     }
 }

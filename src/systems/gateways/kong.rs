@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::facts::{Facts, RouteFact, UpstreamFact};
 use crate::model::{
     Advice, Attempts, Callers, Conditions, Confidence, GatewayName, HostRef, Jitter, Layer, LayerKind, Methods,
-    ModeSet, Scope, Setting, Wait,
+    ModeSet, Purpose, Scope, Setting, Wait,
 };
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node};
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
             labels,
             advice: advice(),
             copies: false,
-            stream: false,
+            purpose: Purpose::Request,
             confidence: Confidence::High,
             name,
         }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::facts::{Facts, ProgramRerunFact};
 use crate::model::{
-    Advice, Attempts, ComponentName, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, ModeSet, Redone, Rerun,
-    Scope, Setting, Wait,
+    Advice, Attempts, ComponentName, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, ModeSet, Purpose,
+    Redone, Rerun, Scope, Setting, Wait,
 };
 use crate::syntax::{Entry, Node};
 use crate::systems::objects::{self, Object};
@@ -142,7 +142,7 @@ fn layer(object: &Object<'_>, spec: &Node, ids: &mut Ids) -> Layer {
             ..Advice::default()
         },
         copies: false,
-        stream: false,
+        purpose: Purpose::Request,
         confidence: Confidence::High,
         name,
     }

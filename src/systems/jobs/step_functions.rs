@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::facts::Facts;
 use crate::model::{
     Advice, Attempts, ComponentName, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, Mode, ModeSet, Pick,
-    Redone, Rerun, Scope, Setting, Wait,
+    Purpose, Redone, Rerun, Scope, Setting, Wait,
 };
 use crate::source::SourceFile;
 use crate::syntax::{Entry, Node, Scalar, Syntax, Value};
@@ -151,7 +151,7 @@ impl Reader<'_, '_> {
             labels: Vec::new(),
             advice: advice(),
             copies: false,
-            stream: false,
+            purpose: Purpose::Request,
             confidence: Confidence::High,
             name,
         }

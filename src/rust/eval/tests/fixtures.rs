@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::support::{Read, read};
-use crate::model::{Attempts, Jitter, Layer, Mode, ModeSet};
+use crate::model::{Attempts, Jitter, Layer, Mode, ModeSet, Purpose};
 use crate::source::Span;
 
 /// A function with what is said over it.
@@ -80,7 +80,9 @@ fn faults(said: &str, layer: &Layer) -> Vec<String> {
             "attempts" => attempts(layer, value),
             "waits" => waits(layer, value),
             "jitter" => jitter(layer, value),
-            "upkeep" => layer.stream.then_some(()).ok_or_else(|| "a layer of requests".to_owned()),
+            "upkeep" => {
+                (layer.purpose == Purpose::Upkeep).then_some(()).ok_or_else(|| "a layer of requests".to_owned())
+            }
             "retries" => retries(layer, value),
             "retry-after" => (layer.retry_after.value() == Some(&(value == "yes")))
                 .then_some(())
@@ -185,7 +187,7 @@ fn check(folder: &str) -> usize {
             continue;
         }
         for (text, layer) in said.layers.iter().zip(here) {
-            if layer.stream && !text.contains("upkeep") {
+            if layer.purpose == Purpose::Upkeep && !text.contains("upkeep") {
                 wrong.push(format!("{file} {}: upkeep", said.name));
             }
             wrong.extend(faults(text, layer).into_iter().map(|f| format!("{file} {}: {f}", said.name)));

@@ -9,7 +9,7 @@ use self::blocks::{Blocks, Resolved};
 use super::applications::{self, Shape};
 use super::spring::{self, Text};
 use crate::facts::Facts;
-use crate::model::{Advice, Attempts, Confidence, HostRef, Layer, LayerKind, Methods, Scope, Setting};
+use crate::model::{Advice, Attempts, Confidence, HostRef, Layer, LayerKind, Methods, Purpose, Scope, Setting};
 use crate::systems::settings::{last_part, shown};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions};
 
@@ -158,7 +158,7 @@ fn layer(r: &Resolved<'_>, application: Option<&str>) -> Layer {
         labels,
         advice: advice(),
         copies: false,
-        stream: false,
+        purpose: Purpose::Request,
         confidence,
         name,
     }

@@ -5,7 +5,7 @@ mod policy;
 use self::policy::Policy;
 use crate::facts::Facts;
 use crate::model::{
-    Advice, Callers, Confidence, GatewayName, HostRef, Jitter, Layer, LayerKind, Methods, Scope, Setting, Wait,
+    Advice, Callers, Confidence, GatewayName, HostRef, Jitter, Layer, LayerKind, Methods, Purpose, Scope, Setting, Wait,
 };
 use crate::source::Span;
 use crate::syntax::Node;
@@ -152,7 +152,7 @@ fn layer(id: String, name: String, opens: Span, scope: Scope, policy: Policy) ->
         labels: Vec::new(),
         advice: advice(),
         copies: false,
-        stream: false,
+        purpose: Purpose::Request,
         confidence: Confidence::High,
         name,
     }

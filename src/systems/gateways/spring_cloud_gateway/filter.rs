@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::{FACTORY, FUNCTIONS, ID, part, status};
 use crate::model::{
-    Advice, Attempts, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, ModeSet, Pick, Scope, Setting, Wait,
+    Advice, Attempts, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, ModeSet, Pick, Purpose, Scope,
+    Setting, Wait,
 };
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Node, Value, relaxed};
@@ -166,7 +167,7 @@ impl<'n> Filter<'n> {
             labels: Vec::new(),
             advice: self.advice(),
             copies: false,
-            stream: false,
+            purpose: Purpose::Request,
             confidence: Confidence::High,
             name,
         }

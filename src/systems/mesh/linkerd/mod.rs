@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use crate::facts::Facts;
 use crate::model::{
-    Advice, Attempts, Callers, Conditions, Confidence, HostRef, Inert, Jitter, Layer, LayerKind, Methods, Scope,
-    Setting, Wait,
+    Advice, Attempts, Callers, Conditions, Confidence, HostRef, Inert, Jitter, Layer, LayerKind, Methods, Purpose,
+    Scope, Setting, Wait,
 };
 use crate::source::Span;
 use crate::systems::objects;
@@ -154,7 +154,7 @@ fn layer(id: String, name: String, opens: Span, to: Vec<HostRef>, attempts: Sett
         labels: Vec::new(),
         advice: Advice::default(),
         copies: false,
-        stream: false,
+        purpose: Purpose::Request,
         confidence: Confidence::High,
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::ID;
 use crate::model::{
-    Advice, Attempts, Conditions, Confidence, Layer, LayerKind, Methods, ModeSet, Scope, Setting, Wait,
+    Advice, Attempts, Conditions, Confidence, Layer, LayerKind, Methods, ModeSet, Purpose, Scope, Setting, Wait,
 };
 use crate::source::Span;
 
@@ -34,7 +34,7 @@ pub(super) fn redelivery(id: String, name: String, opens: Span, attempts: Settin
         labels: Vec::new(),
         advice: Advice::default(),
         copies: false,
-        stream: false,
+        purpose: Purpose::Request,
         confidence: Confidence::High,
     }
 }

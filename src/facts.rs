@@ -1,7 +1,9 @@
 //! What one unit says, before anything is linked. Plain data: Send, no syntax tree, what a test of one file asserts.
 
 mod attached;
+mod packages;
 mod schema;
+mod settings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +18,12 @@ use crate::source::{FileId, Span, Unread};
 use crate::syntax::Entry;
 
 pub use attached::{AttachedPolicyFact, GatewayFact, ObjectRef, RetryBlock, RouteRuleFact};
+pub use packages::{Dependency, LockFact, PackageFact, WorkspaceFact};
 pub use schema::{ColumnFact, SchemaChange, SchemaFact, TableFact, UniqueFact};
+pub use settings::{
+    ApplicationDocument, ApplicationFact, ApplicationSetting, ConfigMapFact, ConfigUse, ConfigUseFact, EnvFileFact,
+    EnvFileUseFact, MountedMapFact, SettingsFact,
+};
 
 /// The facts of one unit, or of all units together.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -367,60 +374,6 @@ pub struct GatewayNameFact {
     pub name: String,
 }
 
-/// A ConfigMap.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigMapFact {
-    /// Its name.
-    pub name: String,
-    /// Its namespace.
-    pub namespace: Option<String>,
-    /// Its entries that hold one line: values for environment variables.
-    pub values: Vec<EnvFact>,
-    /// The files of the repository that hold its contents, as shown: the files it is generated from, or the manifest itself.
-    pub files: Vec<String>,
-    /// The whole of it, where a manifest writes it out.
-    pub place: Option<Span>,
-}
-
-/// A ConfigMap whose entries a component mounts as files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MountedMapFact {
-    /// The ConfigMap, as a whole.
-    pub map: Span,
-    /// The component.
-    pub component: String,
-}
-
-/// What a component takes from a ConfigMap. [`crate::systems::join`] turns it into mounts and environment values.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigUseFact {
-    /// The place of the component's name, as in [`ComponentFact::span`].
-    pub component: Span,
-    /// The ConfigMap.
-    pub config_map: String,
-    /// What of it.
-    pub what: ConfigUse,
-}
-
-/// A part of a ConfigMap that a component takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ConfigUse {
-    /// Its entries as files.
-    Mount,
-    /// Every entry as an environment variable.
-    AllValues {
-        /// What their names begin with.
-        prefix: String,
-    },
-    /// One entry as an environment variable.
-    OneValue {
-        /// The variable.
-        name: String,
-        /// The entry.
-        key: String,
-    },
-}
-
 /// A kustomization: what it deploys, and under which names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KustomizationFact {
@@ -447,116 +400,6 @@ pub struct DockerfileFact {
     pub programs: Vec<String>,
     /// The whole of it.
     pub span: Span,
-}
-
-/// A Rust package.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PackageFact {
-    /// `package.name`.
-    pub name: String,
-    /// The folder of Cargo.toml, as shown ("" = the working directory).
-    pub folder: String,
-    /// Names of `[[bin]]` targets besides the package's own.
-    pub binaries: Vec<String>,
-    /// Dependencies: the name used in code, the package's name, the version requirement.
-    pub dependencies: Vec<Dependency>,
-    /// What Cargo.lock fixes for it, of the packages whose version matters: name and version.
-    pub locked: BTreeMap<String, String>,
-    /// The manifest's place.
-    pub span: Span,
-}
-
-/// A Cargo workspace: what its members can inherit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkspaceFact {
-    /// The folder of its Cargo.toml, as shown.
-    pub folder: String,
-    /// `[workspace.dependencies]`
-    pub dependencies: Vec<Dependency>,
-    /// The place of `[workspace]`.
-    pub span: Span,
-}
-
-/// A Cargo.lock: the versions of packages whose version matters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LockFact {
-    /// Its folder, as shown.
-    pub folder: String,
-    /// Name and version, in the order of the file.
-    pub versions: Vec<(String, String)>,
-}
-
-/// A dependency of a Rust package.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dependency {
-    /// The name in code (`_` for `-`; the rename, if renamed).
-    pub alias: String,
-    /// The package.
-    pub package: String,
-    /// The requirement, if written here.
-    pub version: Option<String>,
-    /// The folder of a path dependency, as shown.
-    pub path: Option<String>,
-}
-
-/// A settings file, flattened.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SettingsFact {
-    /// The path as shown.
-    pub path: String,
-    /// Key chain (`upstream.tax.max_retries`), text of the scalar, its place.
-    pub values: Vec<(String, String, Span)>,
-}
-
-/// The settings of an application in files that Spring Boot, Micronaut or Quarkus read together.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ApplicationFact {
-    /// The path of its main file, as shown.
-    pub path: String,
-    /// Its name, where the settings tell it.
-    pub name: Option<String>,
-    /// The documents, later ones over earlier ones.
-    pub documents: Vec<ApplicationDocument>,
-    /// The first document.
-    pub span: Span,
-}
-
-/// One document of an application's settings.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ApplicationDocument {
-    /// The profile under which it counts; `None` = always.
-    pub profile: Option<String>,
-    /// Its settings, in the order of the file.
-    pub settings: Vec<ApplicationSetting>,
-}
-
-/// One setting of an application.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ApplicationSetting {
-    /// The parts of its key, each with its place.
-    pub path: Vec<(String, Span)>,
-    /// The end of the key, with the value.
-    pub entry: Entry,
-}
-
-/// A file of environment variables.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EnvFileFact {
-    /// The path as shown.
-    pub path: String,
-    /// The variables.
-    pub values: Vec<EnvFact>,
-}
-
-/// What a component takes from a file of environment variables.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EnvFileUseFact {
-    /// The place of the component's name, as in [`ComponentFact::span`].
-    pub component: Span,
-    /// The file, as shown.
-    pub path: String,
-    /// One variable whose value names others, as it is written; `None`: the whole file.
-    pub value: Option<EnvFact>,
 }
 
 /// An annotation in Java or Kotlin whose values may stand in the application's settings.

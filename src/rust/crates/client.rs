@@ -1,17 +1,15 @@
 //! Clients of libraries that repeat their own calls: settings become a client, and what is called on it becomes one
 //! call, with the client's layer around it, once it is awaited.
-
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::call::Call;
 use super::{At, ClientRetry, Described, Native, Policy};
 use crate::model::{Advice, Confidence, Jitter, LayerKind, Mode, Setting, Wait};
-use crate::rust::eval::goal::{Outgoing, World};
-use crate::rust::eval::key::Carried;
+use crate::rust::eval::goal::World;
 use crate::rust::eval::machine::{Eval, Exit, Hint, Machine};
 use crate::rust::eval::methods::no_place;
-use crate::rust::eval::value::{ClientLayer, Kind, Text, TextPart, Value, Why};
-use crate::rust::reading::UrlPart;
+use crate::rust::eval::value::{ClientLayer, Kind, Value, Why};
 use crate::source::Span;
 
 /// A library whose clients repeat their own calls.
@@ -71,16 +69,16 @@ pub(crate) enum Link {
 /// Settings or a client.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
-    library: &'static Library,
+    pub(super) library: &'static Library,
     /// Whom its calls reach: `dynamodb`.
-    leaf: Option<Rc<str>>,
-    link: Link,
-    id: u64,
+    pub(super) leaf: Option<Rc<str>>,
+    pub(super) link: Link,
+    pub(super) id: u64,
     /// Whether it is still being put together.
-    settings: bool,
-    asked_for: bool,
+    pub(super) settings: bool,
+    pub(super) asked_for: bool,
     /// Whether its policy leaves no failure out.
-    everything: bool,
+    pub(super) everything: bool,
 }
 
 impl Client {
@@ -235,7 +233,7 @@ impl Client {
     }
 
     /// Its layer, where it is known and repeats.
-    fn layer(&self) -> Option<Layer> {
+    pub(super) fn layer(&self) -> Option<Layer> {
         let Link::Policy(policy, opens) = &self.link else { return None };
         Some(Layer {
             library: self.library,
@@ -302,15 +300,20 @@ impl<'a> Native<'a> for Told {
 
 /// What a client puts around each of its calls.
 #[derive(Debug, Clone)]
-struct Layer {
-    library: &'static Library,
-    described: Arc<Described>,
-    leaf: Option<Rc<str>>,
+pub(super) struct Layer {
+    pub(super) library: &'static Library,
+    pub(super) described: Arc<Described>,
+    pub(super) leaf: Option<Rc<str>>,
 }
 
 impl Layer {
     /// Whether the library makes a call again that has failed as this run's world says.
-    fn repeats<'a>(&self, machine: &mut Machine<'a, '_>, op: &str, result: &Value<'a>) -> Result<bool, Exit<'a>> {
+    pub(super) fn repeats<'a>(
+        &self,
+        machine: &mut Machine<'a, '_>,
+        op: &str,
+        result: &Value<'a>,
+    ) -> Result<bool, Exit<'a>> {
         use crate::rust::eval::value::Taint;
         if machine.discovering() || !result.taint.has(Taint::FAILURE) {
             return Ok(false);
@@ -353,7 +356,7 @@ impl<'a> ClientRetry<'a> for Layer {
 }
 
 /// Methods that give back what they are called on, without arguments or with what to say on failure.
-fn is_same(name: &str, args: &[Value<'_>]) -> bool {
+pub(super) fn is_same(name: &str, args: &[Value<'_>]) -> bool {
     let taken = matches!(
         name,
         "expect" | "context" | "with_context" | "map_err" | "ok_or" | "ok_or_else" | "unwrap_or_else" | "wrap_err"
@@ -434,117 +437,5 @@ impl<'a> Native<'a> for Client {
 
     fn client_layer(self: Rc<Self>) -> Option<ClientLayer<'a>> {
         Some(Rc::new(self.layer()?))
-    }
-}
-
-/// A call that is being put together.
-#[derive(Debug, Clone)]
-pub(crate) struct Call<'a> {
-    client: Rc<Client>,
-    /// The method of the client that began it.
-    op: &'a str,
-    content: u64,
-    span: Span,
-    sent: bool,
-    /// Whether it asks for the next page or event, which may not be there.
-    streamed: bool,
-    /// The same, an error going to `?`.
-    pages: bool,
-}
-
-impl<'a> Call<'a> {
-    fn value(self) -> Value<'a> {
-        Value::new(Kind::Native(Rc::new(self)))
-    }
-
-    fn leaves(&self) -> bool {
-        self.sent || self.client.library.sends.is_empty()
-    }
-
-    /// Makes the call through the client's layer.
-    fn run(&self, machine: &mut Machine<'a, '_>) -> Eval<'a> {
-        let layer = match &self.client.link {
-            Link::Open => machine.layer_made_elsewhere(self.client.library, self.span),
-            _ => self.client.layer().map(|l| Rc::new(l) as ClientLayer<'a>),
-        };
-        let Some(layer) = layer else { return self.once(machine, self.client.leaf.clone()) };
-        let leaf = self.client.leaf.clone().or_else(|| layer.leaf());
-        let own = Layer { library: self.client.library, described: layer.described(), leaf: leaf.clone() };
-        machine.repeat(layer.described(), &mut |m| self.once(m, leaf.clone()), &mut |m, result| {
-            own.repeats(m, self.op, result)
-        })
-    }
-
-    fn once(&self, machine: &mut Machine<'a, '_>, leaf: Option<Rc<str>>) -> Eval<'a> {
-        let url = leaf.map(|leaf| {
-            let parts = vec![TextPart::Url(UrlPart::Text(format!("{leaf}://{leaf}")))];
-            (Rc::new(Text { parts }), self.span)
-        });
-        let identity = Value::digest_all(
-            self.op,
-            [&Value::int(i128::from(self.client.id)), &Value::int(i128::from(self.content))],
-        );
-        // What comes next in a stream is another answer each time, and after an error nothing does.
-        let identity = if self.streamed || self.pages { machine.fresh_id() } else { identity };
-        let outgoing = Outgoing {
-            span: self.span,
-            identity,
-            http: true,
-            url,
-            method: None,
-            key: Carried::Perhaps,
-            limit: None,
-            layered: false,
-            takes_messages: (self.client.library.takes_messages)(self.op),
-            stream: None,
-            what: format!("`{}`", self.op),
-        };
-        let end = machine.outgoing(&outgoing)?;
-        let result = machine.opaque_result(end, self.op);
-        Ok(if self.streamed { Value::wrap("Some", result) } else { result })
-    }
-}
-
-impl<'a> Native<'a> for Call<'a> {
-    fn identity(&self) -> u64 {
-        self.content
-    }
-
-    fn method(
-        self: Rc<Self>,
-        machine: &mut Machine<'a, '_>,
-        name: &'a str,
-        args: &[Value<'a>],
-        at: At,
-    ) -> Option<Eval<'a>> {
-        let library = self.client.library;
-        if (library.is_local)(name) {
-            return Some(Ok(machine.derived(name, Why::Call(name), &[])));
-        }
-        let mut call = (*self).clone();
-        call.streamed = name == "next";
-        call.pages = name == "try_next";
-        if args.is_empty() && library.sends.contains(&name) {
-            call.sent = true;
-        } else if let Some(policy) = args.first().filter(|_| name.ends_with("retry_policy") || name == "retry_config") {
-            call.client = Rc::new((*call.client).clone().with_policy(policy, at.named()));
-        } else if let Some(own) =
-            args.first().and_then(|a| Client::of(library, a)).filter(|_| name == "config_override")
-            && own.asked_for
-        {
-            call.client = Rc::new((*call.client).clone().with_layer_of(&own));
-        }
-        let before = Value::int(i128::from(self.content));
-        call.content = Value::digest_all(name, args.iter().chain([&before]));
-        call.span = at.span;
-        Some(Ok(call.value()))
-    }
-
-    fn is_future(&self) -> bool {
-        self.leaves()
-    }
-
-    fn awaited(self: Rc<Self>, machine: &mut Machine<'a, '_>, _: Span) -> Option<Eval<'a>> {
-        Some(if self.leaves() { self.run(machine) } else { Ok(machine.opaque(Why::Call(self.op))) })
     }
 }

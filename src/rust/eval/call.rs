@@ -1,14 +1,10 @@
 //! Calls: functions of the repository are run, closures too; what is outside is asked of the crates that are known.
-
 use std::rc::Rc;
 
 use super::env::Env;
 use super::episode::Repeater;
-use super::goal::Outgoing;
 use super::machine::{Eval, Exit, Flow, Frame, Machine};
-use super::value::{
-    Closure, Context, Future, Kind, Object, Origin, Pending, Taint, Text, Typed, Unknown, Value, Variant, Why,
-};
+use super::value::{Closure, Context, Future, Kind, Object, Origin, Taint, Text, Typed, Unknown, Value, Variant, Why};
 use crate::rust::crates::At;
 use crate::rust::index::{FnIx, Resolved};
 use crate::rust::ir::{Expr, ExprKind, Name, Param, PatKind, Path, Ty};
@@ -17,11 +13,8 @@ use crate::source::Span;
 /// How often one function is run in one discovery.
 const RUNS_IN_DISCOVERY: u32 = 12;
 
-/// Methods and functions that block until the network answers, whoever has them.
-const BLOCKING: [&str; 8] = ["send", "call", "execute", "query", "fetch", "publish", "connect", "fetch_one"];
-
 /// Awaited methods that do not leave the program.
-const LOCAL: [&str; 49] = [
+pub(super) const LOCAL: [&str; 49] = [
     "recv",
     "next",
     "tick",
@@ -264,7 +257,7 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    fn run_closure(&mut self, closure: &Rc<Closure<'a>>, args: Vec<Value<'a>>, span: Span) -> Eval<'a> {
+    pub(super) fn run_closure(&mut self, closure: &Rc<Closure<'a>>, args: Vec<Value<'a>>, span: Span) -> Eval<'a> {
         if !self.may_enter() {
             return Ok(self.opaque(Why::Call("closure")));
         }
@@ -295,157 +288,6 @@ impl<'a> Machine<'a, '_> {
             Ok(value) if value.as_unknown().is_some() => Ok(returned.unwrap_or(value)),
             ok => ok,
         }
-    }
-
-    /// `value.await`
-    pub(crate) fn await_value(&mut self, value: Value<'a>, span: Span) -> Eval<'a> {
-        self.down()?;
-        let result = self.await_kind(value, span);
-        self.up();
-        result
-    }
-
-    fn await_kind(&mut self, value: Value<'a>, span: Span) -> Eval<'a> {
-        match &value.kind {
-            Kind::Future(future) => self.run_future(&future.clone(), span),
-            Kind::Unknown(unknown) => match unknown.call.clone() {
-                Some(call) => self.run_pending(&call, &value),
-                None => Ok(value),
-            },
-            Kind::Request(request) => self.send(&request.clone(), span),
-            Kind::Native(native) => match native.clone().awaited(self, span) {
-                Some(result) => result,
-                None => Ok(value),
-            },
-            _ => Ok(value),
-        }
-    }
-
-    fn run_future(&mut self, future: &Future<'a>, span: Span) -> Eval<'a> {
-        match future {
-            Future::Block { body, env, context } => {
-                self.contexts.push(*context);
-                self.returned.push(None);
-                let result = self.eval(body, env);
-                self.contexts.pop();
-                let returned = self.returned.pop().flatten();
-                match result {
-                    Err(exit) => match *exit {
-                        Flow::Return(value) => Ok(value),
-                        other => Err(Box::new(other)),
-                    },
-                    Ok(value) if value.as_unknown().is_some() => Ok(returned.unwrap_or(value)),
-                    ok => ok,
-                }
-            }
-            Future::Call { function, args, span } => self.enter(*function, args.clone(), *span),
-            Future::Closure { closure, args, span } => self.run_closure(closure, args.clone(), *span),
-            Future::Sleep { wait, span } => {
-                self.sleep(wait, *span)?;
-                Ok(Value::unit())
-            }
-            Future::Send { request, span } => self.send(request, *span),
-            Future::Timeout { limit, inner } => self.run_timeout(limit, inner.clone(), span),
-            Future::Ready(value) => Ok(value.clone()),
-            Future::Library(run) => (run.0)(self),
-        }
-    }
-
-    /// `timeout(limit, inner).await`
-    pub(crate) fn run_timeout(&mut self, limit: &Value<'a>, inner: Value<'a>, span: Span) -> Eval<'a> {
-        let Some(seconds) = limit.duration().map(|s| s.mid).filter(|_| !self.discovering()) else {
-            let value = self.await_value(inner, span)?;
-            return Ok(Value::wrap("Ok", value));
-        };
-        self.deadlines_made += 1;
-        let number = self.deadlines_made;
-        let written = limit.origin.map_or(span, |o| o.span);
-        self.deadlines.push((number, self.clock + seconds, seconds, written));
-        let result = self.await_value(inner, span);
-        self.deadlines.retain(|(n, ..)| *n != number);
-        match result {
-            Ok(value) => Ok(Value::wrap("Ok", value)),
-            Err(exit) => match *exit {
-                Flow::Expired(n) if n == number => {
-                    Ok(Value::wrap("Err", self.opaque(Why::Other("is a timeout")).tainted(Taint::FAILURE)))
-                }
-                other => Err(Box::new(other)),
-            },
-        }
-    }
-
-    /// How long the deadline with this number is.
-    pub(crate) fn limit_of(&self, number: usize) -> Option<f64> {
-        self.deadlines.iter().find(|(n, ..)| *n == number).map(|(_, _, limit, _)| *limit)
-    }
-
-    /// How long a future that only sleeps does so.
-    pub(crate) fn sleep_of(&self, value: &Value<'a>) -> Option<Value<'a>> {
-        match &value.kind {
-            Kind::Future(f) => match &**f {
-                Future::Sleep { wait, .. } => Some(wait.clone()),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// Whether a future only sleeps.
-    pub(crate) fn is_sleep(&self, value: &Value<'a>) -> bool {
-        matches!(&value.kind, Kind::Future(f) if matches!(**f, Future::Sleep { .. }))
-    }
-
-    /// A call of something outside, which happens when it is awaited.
-    pub(crate) fn pending(
-        &mut self,
-        name: &'a str,
-        receiver: Option<&Value<'a>>,
-        args: &[Value<'a>],
-        span: Span,
-    ) -> Value<'a> {
-        let all: Vec<&Value<'a>> = receiver.into_iter().chain(args).collect();
-        let identity = Value::digest_all(name, all.iter().copied());
-        let from = receiver.and_then(|r| r.as_unknown()).and_then(|u| u.call.clone());
-        let url = args.iter().find_map(|a| url_like(a, span)).or_else(|| from.as_ref()?.url.clone());
-        let method = http_method(name).map(Rc::from).or_else(|| from.as_ref()?.method.clone());
-        let taint = all.iter().fold(Taint::NONE, |t, v| t.with(v.taint));
-        let why = receiver
-            .and_then(|r| r.as_unknown())
-            .filter(|u| u.call.is_none())
-            .map_or(Why::Call(name), |u| u.why.clone());
-        let call = Pending { span, name, identity, url, method };
-        let unknown = Unknown { id: identity, why, ty: None, succeeded: false, call: Some(Rc::new(call)), keys: None };
-        Value::new(Kind::Unknown(Rc::new(unknown))).tainted(taint)
-    }
-
-    fn run_pending(&mut self, call: &Rc<Pending<'a>>, value: &Value<'a>) -> Eval<'a> {
-        if sounds_like_wait(call.name) {
-            let wait = Value::unknown(call.identity, Why::Call(call.name));
-            self.sleep(&wait, call.span)?;
-            return Ok(Value::unit());
-        }
-        if LOCAL.contains(&call.name) || value.taint.has(Taint::FAILURE) || value.taint.has(Taint::ANSWER) {
-            return Ok(self.good_result(call.name, value));
-        }
-        self.leave_program(call)
-    }
-
-    /// The call of something outside whose result may be an error.
-    fn leave_program(&mut self, call: &Rc<Pending<'a>>) -> Eval<'a> {
-        let outgoing = Outgoing {
-            span: call.span,
-            identity: call.identity,
-            http: false,
-            url: call.url.clone(),
-            method: call.method.clone(),
-            key: super::key::Carried::Perhaps,
-            limit: None,
-            layered: false,
-            takes_messages: false,
-            stream: None,
-            what: format!("`{}`", call.name),
-        };
-        self.call_outside(&outgoing, call.name)
     }
 
     /// What something outside gives back when all goes well: not the same twice.
@@ -527,18 +369,6 @@ impl<'a> Machine<'a, '_> {
         Ok(self.pending(name, Some(receiver), args, span))
     }
 
-    /// A result that is asked for without awaiting it: a blocking call, if its name says so.
-    pub(crate) fn blocking(&mut self, value: Value<'a>) -> Eval<'a> {
-        let Some(call) = value.as_unknown().and_then(|u| u.call.clone()) else { return Ok(value) };
-        if sounds_like_wait(call.name) && !self.discovering() {
-            return Ok(value);
-        }
-        if !BLOCKING.contains(&call.name) || value.taint.has(Taint::FAILURE) {
-            return Ok(value);
-        }
-        self.leave_program(&call)
-    }
-
     fn retyped(&mut self, value: Value<'a>, typed: Typed<'a>) -> Value<'a> {
         let Kind::Unknown(u) = &value.kind else { return value };
         let unknown = Unknown {
@@ -595,7 +425,7 @@ pub(crate) fn http_method(name: &str) -> Option<&'static str> {
     })
 }
 
-fn url_like<'a>(value: &Value<'a>, span: Span) -> Option<(Rc<Text>, Span)> {
+pub(super) fn url_like<'a>(value: &Value<'a>, span: Span) -> Option<(Rc<Text>, Span)> {
     let Kind::Text(text) = &value.kind else { return None };
     let starts = text.parts.first().is_some_and(|p| match p {
         super::value::TextPart::Url(crate::rust::reading::UrlPart::Text(t)) => {

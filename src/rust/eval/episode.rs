@@ -1,12 +1,10 @@
 //! Episodes: one execution of something that may repeat, and in how many of its turns the call under test was made.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::goal::Outgoing;
-use super::machine::{Hint, Machine, Reason};
-use super::value::{Limit, Origin, Taint, Value};
-use super::wait::{Gap, Slept};
+use super::machine::{Machine, Reason};
+use super::value::{Limit, Origin, Value};
+use super::wait::Gap;
 use crate::rust::crates::Described;
 use crate::source::Span;
 
@@ -53,33 +51,33 @@ pub(crate) struct Pick {
 
 /// Two numbers that were compared.
 #[derive(Debug, Clone, Copy)]
-struct Compared {
-    turn: u32,
-    left: f64,
-    right: f64,
-    before: Option<(f64, f64)>,
-    first: bool,
+pub(super) struct Compared {
+    pub(super) turn: u32,
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) before: Option<(f64, f64)>,
+    pub(super) first: bool,
 }
 
 /// A call made in a turn itself, not in an episode inside of it.
 #[derive(Debug, Clone)]
-struct Single<'a> {
+pub(super) struct Single<'a> {
     /// The calls down to it.
-    way: Vec<Span>,
-    pick: Option<Pick>,
-    gap: Gap<'a>,
+    pub(super) way: Vec<Span>,
+    pub(super) pick: Option<Pick>,
+    pub(super) gap: Gap<'a>,
     /// What is called, with its arguments.
-    identity: u64,
+    pub(super) identity: u64,
     /// Whether a loop or the like ran before it in the same turn.
-    after_inner: bool,
+    pub(super) after_inner: bool,
 }
 
 /// One turn, or a whole run around all episodes.
 #[derive(Debug, Default)]
 pub(super) struct Turn<'a> {
-    singles: Vec<Single<'a>>,
-    inner: Vec<usize>,
-    gap: Gap<'a>,
+    pub(super) singles: Vec<Single<'a>>,
+    pub(super) inner: Vec<usize>,
+    pub(super) gap: Gap<'a>,
 }
 
 /// One execution of a loop.
@@ -91,41 +89,41 @@ pub(crate) struct Episode<'a> {
     pub(super) frame: usize,
     /// Whether it only asks if something is up.
     pub(super) upkeep: bool,
-    started: f64,
+    pub(super) started: f64,
     /// The number of the last deadline that was set before it.
-    deadlines_before: usize,
+    pub(super) deadlines_before: usize,
     /// How long one try may take.
-    per_try: Option<Limit>,
+    pub(super) per_try: Option<Limit>,
     /// How long all of them together may take.
-    overall: Option<Limit>,
+    pub(super) overall: Option<Limit>,
     /// How long it ran before it was cut short.
-    spent: f64,
-    turns: u32,
-    hits: u64,
-    hit_now: bool,
-    gap: Gap<'a>,
+    pub(super) spent: f64,
+    pub(super) turns: u32,
+    pub(super) hits: u64,
+    pub(super) hit_now: bool,
+    pub(super) gap: Gap<'a>,
     /// What was slept before the first call.
-    before: Gap<'a>,
-    gaps: Vec<Gap<'a>>,
-    picks: Vec<Option<Pick>>,
-    identity: Option<u64>,
-    changed: bool,
-    turn: Turn<'a>,
-    compared: BTreeMap<(Span, u64), Compared>,
-    progressed: u32,
-    time_first: BTreeMap<(Span, u64), bool>,
-    time_limit: Option<f64>,
-    time_ended: Option<f64>,
-    expired: Option<f64>,
-    open_tests: Vec<Reason<'a>>,
-    open_bound: Option<Value<'a>>,
-    bound: Option<Origin<'a>>,
-    via: Option<Span>,
-    unbounded: bool,
-    predicted: Option<u64>,
-    skipped: u64,
+    pub(super) before: Gap<'a>,
+    pub(super) gaps: Vec<Gap<'a>>,
+    pub(super) picks: Vec<Option<Pick>>,
+    pub(super) identity: Option<u64>,
+    pub(super) changed: bool,
+    pub(super) turn: Turn<'a>,
+    pub(super) compared: BTreeMap<(Span, u64), Compared>,
+    pub(super) progressed: u32,
+    pub(super) time_first: BTreeMap<(Span, u64), bool>,
+    pub(super) time_limit: Option<f64>,
+    pub(super) time_ended: Option<f64>,
+    pub(super) expired: Option<f64>,
+    pub(super) open_tests: Vec<Reason<'a>>,
+    pub(super) open_bound: Option<Value<'a>>,
+    pub(super) bound: Option<Origin<'a>>,
+    pub(super) via: Option<Span>,
+    pub(super) unbounded: bool,
+    pub(super) predicted: Option<u64>,
+    pub(super) skipped: u64,
     /// Whether a crate's own limit ended it.
-    exhausted: bool,
+    pub(super) exhausted: bool,
 }
 
 /// How often an episode made the call.
@@ -151,7 +149,7 @@ pub(crate) struct Trace<'a> {
     pub(crate) hits: u64,
     pub(crate) counted: Counted,
     /// What was slept before the first call.
-    before: Gap<'a>,
+    pub(super) before: Gap<'a>,
     pub(crate) gaps: Vec<Gap<'a>>,
     pub(crate) picks: Vec<Option<Pick>>,
     /// Whether the call was another one in each turn.
@@ -436,146 +434,6 @@ impl<'a> Machine<'a, '_> {
                 per_try: None,
                 overall: None,
             });
-        }
-    }
-
-    /// The call under test is made.
-    pub(crate) fn hit(&mut self, call: &Outgoing) {
-        self.hits += 1;
-        self.note_upkeep(call);
-        let pick = self.pick.take();
-        for episode in &mut self.episodes {
-            if episode.hit_now {
-                continue;
-            }
-            let set = self.deadlines.iter().map(|(number, _, length, span)| (*number, (*length, *span)));
-            for (number, limit) in set.chain(call.limit.map(|limit| (usize::MAX, limit))) {
-                let inside = number > episode.deadlines_before;
-                let known = if inside { &mut episode.per_try } else { &mut episode.overall };
-                if known.is_none_or(|known| limit.0 < known.0) {
-                    *known = Some(limit);
-                }
-            }
-            episode.hit_now = true;
-            episode.hits += 1;
-            let gap = std::mem::take(&mut episode.gap);
-            if episode.hits > 1 {
-                episode.gaps.push(gap);
-                episode.picks.push(pick);
-            } else {
-                episode.before = gap;
-            }
-            match episode.identity {
-                Some(identity) => episode.changed |= identity != call.identity,
-                None => episode.identity = Some(call.identity),
-            }
-        }
-        let turn = match self.episodes.last_mut() {
-            Some(episode) => &mut episode.turn,
-            None => &mut self.outermost,
-        };
-        let gap = std::mem::take(&mut turn.gap);
-        let way = self.frames.iter().map(|f| f.span).chain([call.span]).collect();
-        let after_inner = !turn.inner.is_empty();
-        turn.singles.push(Single { way, pick, gap, identity: call.identity, after_inner });
-    }
-
-    /// A sleep belongs to the innermost episode.
-    pub(crate) fn note_sleep(&mut self, slept: Slept<'a>) {
-        match self.episodes.last_mut() {
-            Some(episode) => {
-                episode.turn.gap.push(slept.clone());
-                episode.gap.push(slept);
-            }
-            None => self.outermost.gap.push(slept),
-        }
-    }
-
-    /// Two numbers are compared, and this is how it came out.
-    pub(crate) fn note_compared(&mut self, at: Span, left: &Value<'a>, right: &Value<'a>, outcome: bool) {
-        let numbers = |v: &Value<'a>| {
-            v.number().or(v.duration()).map(|s| s.mid).or(match v.kind {
-                super::value::Kind::Instant(t) => Some(t),
-                _ => None,
-            })
-        };
-        let (Some(l), Some(r)) = (numbers(left), numbers(right)) else { return };
-        let key = (at, self.chain());
-        let time = left.taint.has(Taint::TIME) || right.taint.has(Taint::TIME);
-        if time {
-            self.note_time_test(key, left, right, outcome);
-        }
-        for episode in &mut self.episodes {
-            let turn = episode.turns;
-            let Some(last) = episode.compared.get_mut(&key) else {
-                let new = Compared { turn, left: l, right: r, before: None, first: outcome };
-                episode.compared.insert(key, new);
-                continue;
-            };
-            if last.turn == turn {
-                continue;
-            }
-            if (last.left, last.right) != (l, r) {
-                episode.progressed = turn;
-            }
-            if last.first != outcome && !time {
-                let fixed = if last.right == r { right } else { left };
-                if let Some(origin) = fixed.origin {
-                    episode.bound = Some(origin);
-                    episode.via = origin.via;
-                }
-            }
-            *last = Compared { turn, left: l, right: r, before: Some((last.left, last.right)), first: last.first };
-        }
-    }
-
-    fn note_time_test(&mut self, key: (Span, u64), left: &Value<'a>, right: &Value<'a>, outcome: bool) {
-        let Some(episode) = self.episodes.last_mut() else { return };
-        let limit = match (left.duration(), right.duration()) {
-            (Some(a), Some(b)) => Some(if left.taint.has(Taint::TIME) { b.mid } else { a.mid }),
-            _ => None,
-        };
-        let limit = limit.or(match (&left.kind, &right.kind) {
-            (super::value::Kind::Instant(a), super::value::Kind::Instant(b)) => Some(a.max(*b) - episode.started),
-            _ => None,
-        });
-        let first = *episode.time_first.entry(key).or_insert(outcome);
-        let known = *episode.time_limit.get_or_insert(limit.unwrap_or(0.0));
-        if first != outcome {
-            episode.time_ended = Some(known);
-        }
-    }
-
-    /// A test against something not known stands in a loop.
-    pub(crate) fn note_open_test(&mut self, with: &Reason<'a>, hint: Hint) {
-        let hits = self.hits;
-        if let Some(episode) = self.episodes.last_mut()
-            && hint.matters
-            && hits > 0
-            && !episode.open_tests.iter().any(|r| r.id == with.id)
-        {
-            episode.open_tests.push(with.clone());
-        }
-    }
-
-    /// The innermost loop runs over something of unknown length.
-    pub(crate) fn note_open_bound(&mut self, bound: &Value<'a>) {
-        if let Some(episode) = self.episodes.last_mut() {
-            episode.open_bound.get_or_insert_with(|| bound.clone());
-        }
-    }
-
-    /// What runs hands out an item of a stream, which may be an error: whoever takes it decides whether there is a next.
-    pub(crate) fn hand_out(&mut self) {
-        for episode in &mut self.episodes {
-            episode.changed = true;
-        }
-    }
-
-    /// Bounds the innermost loop by a value.
-    pub(crate) fn note_bound(&mut self, value: &Value<'a>) {
-        if let Some(episode) = self.episodes.last_mut() {
-            episode.bounded_by(value);
         }
     }
 }

@@ -1,18 +1,14 @@
 //! Expressions that make values: literals, names, fields, structs, texts.
-
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::env::Env;
-use super::machine::{Aim, Eval, Hint, Machine, Stop};
+use super::machine::{Aim, Eval, Machine, Stop};
 use super::value::{
-    Closure, Future, Kind, Object, Origin, RangeValue, Source, Spread, Taint, Text, TextPart, Typed, Value, Variant,
-    Why,
+    Closure, Future, Kind, Object, Origin, RangeValue, Source, Spread, Taint, Typed, Value, Variant, Why,
 };
-use crate::rust::index::{ConstIx, Resolved, TypeIx, TypeKind, TypeName};
-use crate::rust::ir::{BinOp, Expr, ExprKind, FormatPart, Lit, Name, Param, Path, Ty, UnOp};
-use crate::rust::reading::UrlPart;
+use crate::rust::index::{ConstIx, Resolved, TypeIx};
+use crate::rust::ir::{BinOp, Expr, ExprKind, Lit, Name, Param, Path, Ty, UnOp};
 use crate::source::Span;
 
 impl<'a> Machine<'a, '_> {
@@ -143,113 +139,6 @@ impl<'a> Machine<'a, '_> {
                 }
             }
             _ => value,
-        }
-    }
-
-    pub(crate) fn field(&mut self, base: &'a Expr, name: &'a Name, env: &Env<'a>) -> Eval<'a> {
-        let base = self.eval(base, env)?;
-        Ok(self.field_of(&base, name))
-    }
-
-    /// A field of a value.
-    pub(crate) fn field_of(&mut self, base: &Value<'a>, name: &str) -> Value<'a> {
-        match &base.kind {
-            Kind::Object(object) => {
-                let found = object.fields.borrow().iter().find(|(n, _)| &**n == name).map(|(_, v)| v.clone());
-                if let Some(found) = found {
-                    return found;
-                }
-                let value = self.undeclared_field(base, object, name);
-                object.fields.borrow_mut().push((Name::from(name), value.clone()));
-                value
-            }
-            Kind::Variant(v) => match v.fields.iter().find(|(n, _)| &**n == name) {
-                Some((_, value)) => value.clone().tainted(base.taint),
-                None => self.part_of(base, "field"),
-            },
-            Kind::Unknown(_) => self.field_of_unknown(base, name),
-            Kind::Native(native) => match native.clone().field(name) {
-                Some(value) => value,
-                None => self.part_of(base, "field"),
-            },
-            // `self.0` of something whose wrapper was not kept.
-            Kind::Client(_) | Kind::Text(_) | Kind::Int(_) if name == "0" => base.clone(),
-            _ => {
-                let field = Value::text(name);
-                self.derived("field", Why::Other("is a field that is not known"), &[base, &field])
-            }
-        }
-    }
-
-    fn undeclared_field(&mut self, base: &Value<'a>, object: &Rc<Object<'a>>, name: &str) -> Value<'a> {
-        if let Some(rest) = &object.rest {
-            return match &rest.kind {
-                Kind::Unknown(_) => self.field_of_unknown(rest, name),
-                _ => self.field_of(rest, name),
-            };
-        }
-        let whole = Value::unknown(base.digest(), Why::Other("is a field that is not known"));
-        let field = Value::text(name);
-        match object.ty.and_then(|ty| self.declared_field(ty, name)) {
-            Some((name, typed)) => {
-                let id = Value::digest_all("field", [&whole, &field]);
-                self.value_of_type(id, Why::Field(name), typed)
-            }
-            None => self.derived("field", Why::Other("is a field that is not known"), &[&whole, &field]),
-        }
-    }
-
-    /// The declared name and type of a field.
-    pub(crate) fn declared_field(&self, ty: TypeIx, name: &str) -> Option<(&'a str, Typed<'a>)> {
-        let info = self.shared.index.ty(ty);
-        let TypeKind::Struct(item) = info.kind else { return None };
-        let field = item.fields.iter().find(|f| &*f.name == name)?;
-        Some((&field.name, Typed { ty: &field.ty, scope: info.scope, self_ty: Some(ty) }))
-    }
-
-    fn field_of_unknown(&mut self, base: &Value<'a>, name: &str) -> Value<'a> {
-        let id = Value::digest_all("field", [base, &Value::text(name)]);
-        let mut taint = base.taint;
-        if taint.has(Taint::FAILURE) && is_retry_after(name) {
-            taint = taint.with(Taint::SERVER_WAIT);
-        }
-        let Some((ty, (field, typed))) =
-            self.local_type(base).and_then(|ty| Some((ty, self.declared_field(ty, name)?)))
-        else {
-            let why = base.as_unknown().map_or(Why::Other("is a field that is not known"), |u| u.why.clone());
-            return Value::unknown(id, why).tainted(taint);
-        };
-        if let Some(value) = self.setting(base, ty, field, typed, id) {
-            return value.tainted(taint);
-        }
-        self.value_of_type(id, Why::Field(field), typed).tainted(taint)
-    }
-
-    /// A value of which only the type is known: a client without layers known here, a struct made as its only
-    /// constructor makes it, or nothing.
-    pub(crate) fn value_of_type(&mut self, id: u64, why: Why<'a>, typed: Typed<'a>) -> Value<'a> {
-        match self.type_name(typed) {
-            TypeName::External(path) => super::http::client_of_type(&path, id)
-                .or_else(|| crate::rust::crates::of_type(self, &path, id))
-                .unwrap_or_else(|| Value::unknown_of(id, why, Some(typed))),
-            TypeName::Local(ty) => self.instance(ty, id, why, typed),
-            TypeName::Unknown => Value::unknown_of(id, why, Some(typed)),
-        }
-    }
-
-    /// An argument of the function at the start of a chain.
-    pub(crate) fn root_argument(&mut self, function: crate::rust::index::FnIx, param: &'a Param) -> Value<'a> {
-        let info = self.shared.index.function(function);
-        let (scope, of_type) = (info.scope, info.of_type);
-        let name: &'a str = match &param.pat.kind {
-            crate::rust::ir::PatKind::Bind { name, .. } => name,
-            _ => "argument",
-        };
-        let id = Value::digest_all("argument", [&Value::text(name), &Value::int(i128::from(param.pat.span.start))]);
-        match (&param.ty, of_type) {
-            (Some(ty), _) => self.value_of_type(id, Why::Param(name), Typed { ty, scope, self_ty: of_type }),
-            (None, Some(ty)) => self.instance_of(ty),
-            (None, None) => Value::unknown(id, Why::Param(name)),
         }
     }
 
@@ -442,93 +331,6 @@ impl<'a> Machine<'a, '_> {
         let value = self.eval(value, env)?;
         Ok(cast_to(value, ty.path.segments.last().map(|n| &**n).unwrap_or_default()))
     }
-
-    pub(crate) fn format(
-        &mut self,
-        name: &'a Name,
-        parts: &'a [FormatPart],
-        args: &'a [Expr],
-        span: Span,
-        env: &Env<'a>,
-    ) -> Eval<'a> {
-        match &**name {
-            "format" | "format_args" | "anyhow" | "eyre" | "concat" => self.format_text(parts, args, env),
-            "bail" => {
-                let error = self.format_text(parts, args, env)?;
-                self.return_value(Value::wrap("Err", error))
-            }
-            "ensure" => self.ensure(args.first(), span, env),
-            "panic" | "unreachable" | "todo" | "unimplemented" => self.panic(),
-            _ => Ok(Value::unit()),
-        }
-    }
-
-    fn format_text(&mut self, parts: &'a [FormatPart], args: &'a [Expr], env: &Env<'a>) -> Eval<'a> {
-        let mut values: BTreeMap<usize, Value<'a>> = BTreeMap::new();
-        let mut text = Text::default();
-        let mut taint = Taint::NONE;
-        for part in parts {
-            match part {
-                FormatPart::Text(t) => text.push(TextPart::Url(UrlPart::Text(t.to_string()))),
-                FormatPart::Arg(i) => {
-                    // An argument is evaluated once, however often it is shown.
-                    let value = match (values.get(i), args.get(*i)) {
-                        (Some(value), _) => value.clone(),
-                        (None, Some(expr)) => self.eval(expr, env)?,
-                        (None, None) => continue,
-                    };
-                    values.insert(*i, value.clone());
-                    taint = taint.with(value.taint);
-                    for part in text_of(&value).parts {
-                        text.push(part);
-                    }
-                }
-            }
-        }
-        Ok(Value::new(Kind::Text(Rc::new(text))).tainted(taint))
-    }
-
-    /// `ensure!(cond, ..)`
-    fn ensure(&mut self, cond: Option<&'a Expr>, span: Span, env: &Env<'a>) -> Eval<'a> {
-        let Some(cond) = cond else { return Ok(Value::unit()) };
-        let judged = self.condition(cond, env, Hint::plain())?;
-        self.picked(!judged.holds, judged.taint, span);
-        if judged.holds {
-            return Ok(Value::unit());
-        }
-        let error = self.opaque(Why::Other("is an error")).tainted(judged.taint);
-        self.return_value(Value::wrap("Err", error))
-    }
-
-    pub(crate) fn macro_call(&mut self, path: &'a Path, args: &'a [Expr], span: Span, env: &Env<'a>) -> Eval<'a> {
-        let name: &'a str = path.segments.last().map(|n| &**n).unwrap_or_default();
-        let segments: Vec<&str> = path.segments.iter().map(|s| &**s).collect();
-        if let Some(helper) = self.helper_called(&segments, true)
-            && let Some(result) = self.run_helper_macro(helper, args, span, env)
-        {
-            return result;
-        }
-        match (name, args) {
-            ("yield", _) => {
-                self.hand_out();
-                Ok(self.eval_all(args, env)?.pop().unwrap_or_else(Value::unit))
-            }
-            ("ensure", _) => self.ensure(args.first(), span, env),
-            ("pin" | "dbg" | "black_box", [one]) => self.eval(one, env),
-            ("panic" | "unreachable" | "todo" | "unimplemented", _) => self.panic(),
-            ("bail", _) => {
-                let error = self.opaque(Why::Other("is an error"));
-                self.return_value(Value::wrap("Err", error))
-            }
-            ("assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq", _) => Ok(Value::unit()),
-            ("env" | "option_env" | "include_str", _) => Ok(self.opaque(Why::Other("is set when it is built"))),
-            _ => {
-                let values = self.eval_all(args, env)?;
-                let refs: Vec<&Value<'a>> = values.iter().collect();
-                Ok(self.derived(name, Why::Call(name), &refs))
-            }
-        }
-    }
 }
 
 /// Whether a name speaks of the server's wait.
@@ -544,20 +346,6 @@ fn plain_object<'a>(
     taint: Taint,
 ) -> Value<'a> {
     Value::new(Kind::Object(Rc::new(Object { ty, fields: RefCell::new(fields), rest }))).tainted(taint)
-}
-
-/// A value written out.
-pub(crate) fn text_of(value: &Value<'_>) -> Text {
-    let known = |text: String| Text { parts: vec![TextPart::Url(UrlPart::Text(text))] };
-    match &value.kind {
-        Kind::Text(t) => (**t).clone(),
-        Kind::Int(n) => known(n.to_string()),
-        Kind::Float(x) => known(x.to_string()),
-        Kind::Bool(b) => known(b.to_string()),
-        Kind::Char(c) => known(c.to_string()),
-        Kind::Status(s) => known(s.to_string()),
-        _ => Text { parts: vec![TextPart::Unknown(value.digest())] },
-    }
 }
 
 /// `value as ty`

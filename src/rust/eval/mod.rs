@@ -6,12 +6,18 @@
 //! A run takes its open conditions one way; other runs take them the other way ([`oracle`]). A status is not tried
 //! number by number: all statuses run together until a condition tells them apart ([`value::Kind::Lifted`]).
 
+mod bind;
+mod branch;
 mod build;
 pub(crate) mod call;
+mod conversion;
+mod decide;
 pub(crate) mod env;
 pub(crate) mod episode;
 mod exec;
 pub(crate) mod expr;
+mod fields;
+mod futures;
 pub(crate) mod goal;
 mod helper;
 pub(crate) mod http;
@@ -22,15 +28,19 @@ mod layers;
 mod library;
 mod loops;
 pub(crate) mod machine;
+pub(crate) mod macros;
 pub(crate) mod methods;
+mod notes;
 mod number;
 mod ops;
 mod option;
 mod oracle;
+mod own_methods;
 mod pattern;
 pub(crate) mod random;
 mod reading;
 mod reply;
+mod select;
 mod settings;
 pub(crate) mod statics;
 mod std_names;

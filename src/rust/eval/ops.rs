@@ -1,5 +1,4 @@
 //! Operators on values.
-
 use std::rc::Rc;
 
 use super::machine::Machine;
@@ -202,7 +201,7 @@ fn numbers<'a>(op: BinOp, a: Spread, b: Spread, left: &Value<'a>, right: &Value<
 
 fn joined(a: &Text, right: &Value<'_>) -> Text {
     let mut text = a.clone();
-    super::expr::text_of(right).parts.into_iter().for_each(|p: TextPart| text.push(p));
+    super::macros::text_of(right).parts.into_iter().for_each(|p: TextPart| text.push(p));
     text
 }
 

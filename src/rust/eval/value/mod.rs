@@ -1,19 +1,25 @@
 //! Values as the evaluation knows them: exact where the text says so, intervals where a random draw is in them,
 //! unknown (with a reason and an identity) where only the run of the real program could tell.
 
+mod digest;
+mod http;
+mod spread;
+mod text;
+
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use super::env::Env;
-use super::iter::Iter;
-use super::machine::{Eval, Machine};
-use crate::model::Mode;
+use crate::rust::eval::env::Env;
+use crate::rust::eval::iter::Iter;
+use crate::rust::eval::machine::{Eval, Machine};
 use crate::rust::index::{ConstIx, FnIx, ScopeIx, TypeIx};
 use crate::rust::ir::{Expr, Name, Param, Path, Ty};
 use crate::rust::reading::UrlPart;
 use crate::source::Span;
+
+pub(crate) use http::{Client, ClientLayer, HttpError, Keys, Limit, Pending, Request, Response};
+pub(crate) use spread::Spread;
+pub(crate) use text::{Text, TextPart};
 
 /// Where a value has been: what flowed into it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -70,47 +76,6 @@ pub(crate) enum Source<'a> {
     Fallback,
 }
 
-/// A number or a duration with the randomness in it: `mid` is the value with the draw left out.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Spread {
-    pub(crate) lo: f64,
-    pub(crate) mid: f64,
-    pub(crate) hi: f64,
-}
-
-impl Spread {
-    /// An exact value.
-    pub(crate) fn exact(x: f64) -> Self {
-        Self { lo: x, mid: x, hi: x }
-    }
-
-    /// Whether no draw is in it.
-    pub(crate) fn is_exact(self) -> bool {
-        self.lo == self.hi
-    }
-
-    /// The mean, if all values between the ends are equally likely.
-    pub(crate) fn mean(self) -> f64 {
-        (self.lo + self.hi) / 2.0
-    }
-
-    /// `f` of all three, ends kept in order.
-    pub(crate) fn map(self, f: impl Fn(f64) -> f64) -> Self {
-        let (a, b) = (f(self.lo), f(self.hi));
-        Self { lo: a.min(b), mid: f(self.mid), hi: a.max(b) }
-    }
-
-    /// `f` of both values.
-    pub(crate) fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
-        let ends = [f(self.lo, other.lo), f(self.lo, other.hi), f(self.hi, other.lo), f(self.hi, other.hi)];
-        Self {
-            lo: ends.iter().copied().fold(f64::INFINITY, f64::min),
-            mid: f(self.mid, other.mid),
-            hi: ends.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        }
-    }
-}
-
 /// A value.
 #[derive(Debug, Clone)]
 pub(crate) struct Value<'a> {
@@ -158,74 +123,6 @@ pub(crate) enum Kind<'a> {
     /// A value of a known crate's type.
     Native(Rc<dyn super::super::crates::Native<'a> + 'a>),
     Unknown(Rc<Unknown<'a>>),
-}
-
-/// A text, as far as it is known.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Text {
-    /// The parts in order.
-    pub(crate) parts: Vec<TextPart>,
-}
-
-/// A part of a text.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum TextPart {
-    /// Known text, an environment variable, or something not known.
-    Url(UrlPart),
-    /// Not known, with its identity.
-    Unknown(u64),
-}
-
-/// In bytes of known text and parts that are not known: no URL is longer.
-const MAX_TEXT: usize = 4096;
-
-/// What stands for the rest of a text that is too long.
-const CUT: TextPart = TextPart::Unknown(u64::MAX);
-
-impl Text {
-    /// The whole text, if all of it is known.
-    pub(crate) fn known(&self) -> Option<String> {
-        self.parts
-            .iter()
-            .map(|p| match p {
-                TextPart::Url(UrlPart::Text(t)) => Some(t.as_str()),
-                _ => None,
-            })
-            .collect()
-    }
-
-    /// Adds a part; neighbouring known texts become one. Of a text that code doubles again and again the rest is unknown.
-    pub(crate) fn push(&mut self, part: TextPart) {
-        if self.is_full() {
-            if self.parts.last() != Some(&CUT) {
-                self.parts.push(CUT);
-            }
-            return;
-        }
-        if let (TextPart::Url(UrlPart::Text(new)), Some(TextPart::Url(UrlPart::Text(last)))) =
-            (&part, self.parts.last_mut())
-        {
-            last.push_str(new);
-            return;
-        }
-        self.parts.push(part);
-    }
-
-    fn is_full(&self) -> bool {
-        let known = |p: &TextPart| if let TextPart::Url(UrlPart::Text(t)) = p { t.len() } else { 1 };
-        self.parts.last() == Some(&CUT) || self.parts.iter().map(known).sum::<usize>() > MAX_TEXT
-    }
-
-    /// The parts as a URL has them.
-    pub(crate) fn url_parts(&self) -> Vec<UrlPart> {
-        self.parts
-            .iter()
-            .map(|p| match p {
-                TextPart::Url(part) => part.clone(),
-                TextPart::Unknown(_) => UrlPart::Unknown,
-            })
-            .collect()
-    }
 }
 
 /// A struct or a tuple (fields `0`, `1`, ..).
@@ -308,60 +205,6 @@ impl std::fmt::Debug for Run<'_> {
     }
 }
 
-/// A layer that a client puts around each of its requests: told by its own crate.
-pub(crate) type ClientLayer<'a> = Rc<dyn super::super::crates::ClientRetry<'a> + 'a>;
-
-/// An HTTP client.
-#[derive(Debug, Clone)]
-pub(crate) struct Client<'a> {
-    /// What each request goes through, outermost first.
-    pub(crate) layers: Vec<ClientLayer<'a>>,
-    /// Which one it is, for the comparison of calls.
-    pub(crate) id: u64,
-    /// Whether it may have layers that are not known here.
-    pub(crate) open: bool,
-    /// Whether its calls block.
-    pub(crate) blocking: bool,
-    /// How long one request may take, and where that is written.
-    pub(crate) timeout: Option<Limit>,
-}
-
-/// Seconds that something may take, and where that is written.
-pub(crate) type Limit = (f64, Span);
-
-/// A request that is being put together.
-#[derive(Debug, Clone)]
-pub(crate) struct Request<'a> {
-    pub(crate) client: Rc<Client<'a>>,
-    pub(crate) method: Option<Rc<str>>,
-    pub(crate) url: Option<Rc<Text>>,
-    pub(crate) url_span: Span,
-    /// The identity of body, query and form, headers left out.
-    pub(crate) content: u64,
-    /// Its idempotency key.
-    pub(crate) key: super::key::Carried,
-    /// How long it may take, where that is not its client's.
-    pub(crate) timeout: Option<Limit>,
-}
-
-/// A response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Response {
-    /// The failing answer of the call under test.
-    Failed,
-    /// The good answer of the call under test.
-    Good,
-    /// The good answer of another call.
-    Other,
-}
-
-/// The error of an HTTP client for the call under test.
-#[derive(Debug)]
-pub(crate) struct HttpError {
-    /// Refused or timeout; `None` where a status was made into an error.
-    pub(crate) transport: Option<Mode>,
-}
-
 /// A type with what is needed to resolve its names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Typed<'a> {
@@ -385,30 +228,6 @@ pub(crate) struct Unknown<'a> {
     pub(crate) call: Option<Rc<Pending<'a>>>,
     /// The settings that it is read from: the struct of the first field, and the fields down to here.
     pub(crate) keys: Option<Rc<Keys<'a>>>,
-}
-
-/// A call of something outside that runs when it is awaited.
-#[derive(Debug)]
-pub(crate) struct Pending<'a> {
-    /// The whole call.
-    pub(crate) span: Span,
-    /// The function or method.
-    pub(crate) name: &'a str,
-    /// The identity of receiver and arguments.
-    pub(crate) identity: u64,
-    /// A URL among what it is called with.
-    pub(crate) url: Option<(Rc<Text>, Span)>,
-    /// The HTTP method that a method of that name stands for.
-    pub(crate) method: Option<Rc<str>>,
-}
-
-/// A chain of fields from a settings struct.
-#[derive(Debug)]
-pub(crate) struct Keys<'a> {
-    /// The struct whose field comes first.
-    pub(crate) root: TypeIx,
-    /// The fields.
-    pub(crate) fields: Vec<&'a str>,
 }
 
 /// Why something is not known.
@@ -578,151 +397,6 @@ impl<'a> Value<'a> {
         match &self.kind {
             Kind::Text(t) => t.known(),
             _ => None,
-        }
-    }
-
-    /// A number for what it is: equal values have equal ones. A random draw and the clock count as always the same,
-    /// for a fresh request id or time stamp does not make another call of it.
-    pub(crate) fn digest(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.feed(&mut hasher, 6);
-        hasher.finish()
-    }
-
-    fn feed(&self, to: &mut DefaultHasher, depth: u8) {
-        if self.taint.has(Taint::RANDOM) || self.taint.has(Taint::TIME) || depth == 0 {
-            return 0xAAu8.hash(to);
-        }
-        std::mem::discriminant(&self.kind).hash(to);
-        let fields = |all: &[(Name, Value<'a>)], to: &mut DefaultHasher| {
-            for (name, value) in all.iter().take(width(depth)) {
-                name.hash(to);
-                value.feed(to, depth - 1);
-            }
-        };
-        match &self.kind {
-            Kind::Unit | Kind::Iter(_) | Kind::Future(_) | Kind::Closure(_) => {}
-            Kind::Bool(b) => b.hash(to),
-            Kind::Int(n) => n.hash(to),
-            Kind::Float(x) | Kind::Instant(x) => x.to_bits().hash(to),
-            Kind::Drawn(s) | Kind::Duration(s) => (s.lo.to_bits(), s.hi.to_bits()).hash(to),
-            Kind::Char(c) => c.hash(to),
-            Kind::Text(t) => {
-                for part in &t.parts {
-                    match part {
-                        TextPart::Url(UrlPart::Text(t)) => t.hash(to),
-                        TextPart::Url(UrlPart::Env { name, .. }) => name.hash(to),
-                        TextPart::Url(UrlPart::Unknown) => 1u8.hash(to),
-                        TextPart::Unknown(id) => id.hash(to),
-                    }
-                }
-            }
-            Kind::Status(s) => s.hash(to),
-            Kind::Object(o) => fields(&o.fields.borrow(), to),
-            Kind::List(items) => items.borrow().iter().take(width(depth)).for_each(|v| v.feed(to, depth - 1)),
-            Kind::Range(r) => {
-                [&r.start, &r.end].into_iter().flatten().for_each(|v| v.feed(to, depth - 1));
-            }
-            Kind::Variant(v) => {
-                v.name.hash(to);
-                fields(&v.fields, to);
-            }
-            Kind::Fn(ix) => ix.hash(to),
-            Kind::External(path) => path.hash(to),
-            Kind::Lifted(all) => all.iter().for_each(|(s, v)| {
-                s.hash(to);
-                v.feed(to, depth - 1);
-            }),
-            Kind::Client(c) => c.id.hash(to),
-            Kind::Request(r) => {
-                r.client.id.hash(to);
-                r.method.hash(to);
-                if let Some(url) = &r.url {
-                    Value::new(Kind::Text(url.clone())).feed(to, depth - 1);
-                }
-                r.content.hash(to);
-            }
-            Kind::Response(r) => r.hash(to),
-            Kind::HttpError(e) => e.transport.hash(to),
-            Kind::Native(n) => n.identity().hash(to),
-            Kind::Unknown(u) => u.id.hash(to),
-        }
-    }
-
-    /// A copy that shares nothing that can be written to with this one. What is shared inside stays shared inside:
-    /// a list that holds another twice does not grow.
-    pub(crate) fn deep_clone(&self) -> Value<'a> {
-        self.copied(&mut HashMap::new(), MAX_COPIED_DEPTH)
-    }
-
-    fn copied(&self, done: &mut HashMap<*const (), Kind<'a>>, depth: u32) -> Value<'a> {
-        let key = match &self.kind {
-            Kind::Object(o) => Rc::as_ptr(o).cast::<()>(),
-            Kind::List(items) => Rc::as_ptr(items).cast::<()>(),
-            Kind::Iter(iter) => Rc::as_ptr(iter).cast::<()>(),
-            Kind::Native(native) => {
-                let copy = native.copied().map_or_else(|| self.kind.clone(), Kind::Native);
-                return Value { kind: copy, ..self.clone() };
-            }
-            _ => return self.clone(),
-        };
-        let Some(depth) = depth.checked_sub(1) else { return self.clone() };
-        if let Some(kind) = done.get(&key) {
-            return Value { kind: kind.clone(), ..self.clone() };
-        }
-        let kind = match &self.kind {
-            Kind::Object(o) => {
-                let fields = o.fields.borrow().iter().map(|(n, v)| (n.clone(), v.copied(done, depth))).collect();
-                Kind::Object(Rc::new(Object { ty: o.ty, fields: RefCell::new(fields), rest: o.rest.clone() }))
-            }
-            Kind::List(items) => {
-                let items = items.borrow().iter().map(|v| v.copied(done, depth)).collect();
-                Kind::List(Rc::new(RefCell::new(items)))
-            }
-            Kind::Iter(iter) => Kind::Iter(Rc::new(RefCell::new(iter.borrow().clone()))),
-            other => other.clone(),
-        };
-        done.insert(key, kind.clone());
-        Value { kind, ..self.clone() }
-    }
-
-    /// The digest of several values in order, with a word for what is done with them.
-    pub(crate) fn digest_all<'v>(what: &str, values: impl IntoIterator<Item = &'v Value<'a>>) -> u64
-    where
-        'a: 'v,
-    {
-        let mut hasher = DefaultHasher::new();
-        what.hash(&mut hasher);
-        for value in values {
-            value.digest().hash(&mut hasher);
-        }
-        hasher.finish()
-    }
-}
-
-/// Values within values are copied so deep; what lies deeper is shared.
-const MAX_COPIED_DEPTH: u32 = 64;
-
-/// How many parts of a value tell it from others: fewer the deeper they lie, so that nested lists stay cheap.
-fn width(depth: u8) -> usize {
-    if depth > 4 { 32 } else { 4 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_that_are_doubled_again_and_again_stay_short() {
-        for part in [TextPart::Url(UrlPart::Text("/orders".into())), TextPart::Unknown(7)] {
-            let mut text = Text { parts: vec![part] };
-            for _ in 0..60 {
-                for part in text.clone().parts {
-                    text.push(part);
-                }
-            }
-            let length: usize = text.url_parts().iter().map(|p| format!("{p:?}").len()).sum();
-            assert!(length < 100 * MAX_TEXT && text.known().is_none(), "{length}");
         }
     }
 }

@@ -1,0 +1,118 @@
+//! Settings of applications, and where they come from: files, config maps, environments.
+use super::EnvFact;
+use crate::source::Span;
+use crate::syntax::Entry;
+
+/// A ConfigMap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigMapFact {
+    /// Its name.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: Option<String>,
+    /// Its entries that hold one line: values for environment variables.
+    pub values: Vec<EnvFact>,
+    /// The files of the repository that hold its contents, as shown: the files it is generated from, or the manifest itself.
+    pub files: Vec<String>,
+    /// The whole of it, where a manifest writes it out.
+    pub place: Option<Span>,
+}
+
+/// A ConfigMap whose entries a component mounts as files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MountedMapFact {
+    /// The ConfigMap, as a whole.
+    pub map: Span,
+    /// The component.
+    pub component: String,
+}
+
+/// What a component takes from a ConfigMap. [`crate::systems::join`] turns it into mounts and environment values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigUseFact {
+    /// The place of the component's name, as in [`ComponentFact::span`].
+    pub component: Span,
+    /// The ConfigMap.
+    pub config_map: String,
+    /// What of it.
+    pub what: ConfigUse,
+}
+
+/// A part of a ConfigMap that a component takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConfigUse {
+    /// Its entries as files.
+    Mount,
+    /// Every entry as an environment variable.
+    AllValues {
+        /// What their names begin with.
+        prefix: String,
+    },
+    /// One entry as an environment variable.
+    OneValue {
+        /// The variable.
+        name: String,
+        /// The entry.
+        key: String,
+    },
+}
+
+/// A settings file, flattened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SettingsFact {
+    /// The path as shown.
+    pub path: String,
+    /// Key chain (`upstream.tax.max_retries`), text of the scalar, its place.
+    pub values: Vec<(String, String, Span)>,
+}
+
+/// The settings of an application in files that Spring Boot, Micronaut or Quarkus read together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApplicationFact {
+    /// The path of its main file, as shown.
+    pub path: String,
+    /// Its name, where the settings tell it.
+    pub name: Option<String>,
+    /// The documents, later ones over earlier ones.
+    pub documents: Vec<ApplicationDocument>,
+    /// The first document.
+    pub span: Span,
+}
+
+/// One document of an application's settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApplicationDocument {
+    /// The profile under which it counts; `None` = always.
+    pub profile: Option<String>,
+    /// Its settings, in the order of the file.
+    pub settings: Vec<ApplicationSetting>,
+}
+
+/// One setting of an application.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApplicationSetting {
+    /// The parts of its key, each with its place.
+    pub path: Vec<(String, Span)>,
+    /// The end of the key, with the value.
+    pub entry: Entry,
+}
+
+/// A file of environment variables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvFileFact {
+    /// The path as shown.
+    pub path: String,
+    /// The variables.
+    pub values: Vec<EnvFact>,
+}
+
+/// What a component takes from a file of environment variables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvFileUseFact {
+    /// The place of the component's name, as in [`ComponentFact::span`].
+    pub component: Span,
+    /// The file, as shown.
+    pub path: String,
+    /// One variable whose value names others, as it is written; `None`: the whole file.
+    pub value: Option<EnvFact>,
+}

@@ -1,7 +1,8 @@
 //! HCL to the tree, as HashiCorp's programs read their configuration: directive = key, block = mapping, list = list.
 //!
 //! It is the older grammar (blocks without `=` also inside lists, as Consul's entries have them), which the newer one
-//! refuses; of the newer one values that are no expression are the same. An expression is a plain scalar of its source.
+//! refuses; of the newer one (Terraform's) values that are no expression are the same. An expression is a plain scalar
+//! of its source; what `jsonencode` is given is read as the value that it is.
 
 use std::sync::Arc;
 
@@ -59,7 +60,7 @@ impl<'f> Reader<'f> {
 
     /// `key = value`, `key: value`, or a block with any number of labels before its brace: one key inside the other.
     fn item(&mut self, depth: usize) -> Read<Entry> {
-        let (key, key_span) = self.key()?;
+        let (key, key_span) = if self.peek() == Some('(') { self.computed()? } else { self.key()? };
         let mut labels = Vec::new();
         loop {
             self.spaces();
@@ -94,8 +95,55 @@ impl<'f> Reader<'f> {
         Ok((text.into(), self.file.span(start..self.at)))
     }
 
+    /// `(expression)` as a key: its source.
+    fn computed(&mut self) -> Read<(Arc<str>, Span)> {
+        let start = self.at;
+        self.at += 1;
+        self.blank();
+        let text = self.expression()?;
+        self.blank();
+        if self.next() != Some(')') {
+            return Err(self.error("the bracket is not closed"));
+        }
+        Ok((text.into(), self.file.span(start..self.at)))
+    }
+
+    /// A value, and then nothing more of it: what goes on with an operator is an expression.
     fn value(&mut self, depth: usize) -> Read<Node> {
         self.blank();
+        let (start, values, comments) = (self.at, self.values, self.comments.len());
+        if self.is_comprehension() {
+            self.values += 1;
+            return self.source();
+        }
+        let node = self.plain_value(depth)?;
+        self.spaces();
+        let rest = self.rest();
+        let is_comment = rest.starts_with("//") || rest.starts_with("/*");
+        if !is_comment && rest.starts_with(['?', '=', '!', '<', '>', '&', '|', '+', '-', '*', '/', '%', '.', '[']) {
+            self.at = start;
+            self.values = values + 1;
+            self.comments.truncate(comments);
+            return self.source();
+        }
+        Ok(node)
+    }
+
+    /// `{for …}`, `[for …]`
+    fn is_comprehension(&self) -> bool {
+        let inner = self.rest().strip_prefix(['{', '[']).map(str::trim_start);
+        inner.and_then(|text| text.strip_prefix("for")).is_some_and(|text| text.starts_with(char::is_whitespace))
+    }
+
+    /// An expression as a plain scalar of its source.
+    fn source(&mut self) -> Read<Node> {
+        let start = self.at;
+        let text: Arc<str> = self.expression()?.into();
+        let value = Value::Scalar(Scalar { text, plain: true, verbatim: Some(offset(start)) });
+        Ok(Node::new(self.file.span(start..self.at), value))
+    }
+
+    fn plain_value(&mut self, depth: usize) -> Read<Node> {
         self.values += 1;
         if depth > MAX_DEPTH {
             return Err(self.error(TOO_DEEP));
@@ -121,12 +169,35 @@ impl<'f> Reader<'f> {
                 Value::Scalar(Scalar { text: text.into(), plain: false, verbatim: verbatim.then(|| offset(start + 1)) })
             }
             Some('<') if self.rest().starts_with("<<") => Value::Scalar(self.heredoc()?),
-            Some(_) => {
-                let text: Arc<str> = self.expression()?.into();
-                Value::Scalar(Scalar { text, plain: true, verbatim: Some(offset(start)) })
-            }
+            Some(_) => match self.encoded(depth)? {
+                Some(node) => return Ok(node),
+                None => return self.source(),
+            },
         };
         Ok(Node::new(self.file.span(start..self.at), value))
+    }
+
+    /// `jsonencode(value)`: the value.
+    fn encoded(&mut self, depth: usize) -> Read<Option<Node>> {
+        let start = self.at;
+        let Some(inner) = self.rest().strip_prefix("jsonencode").map(str::trim_start) else { return Ok(None) };
+        let Some(inner) = inner.strip_prefix('(').map(str::trim_start) else { return Ok(None) };
+        if !inner.starts_with(['{', '[']) {
+            return Ok(None);
+        }
+        self.at = self.text.len() - inner.len();
+        let node = self.value(depth + 1)?;
+        self.blank();
+        while self.peek() == Some(',') {
+            self.at += 1;
+            self.blank();
+        }
+        if self.peek() != Some(')') {
+            self.at = start;
+            return Ok(None);
+        }
+        self.at += 1;
+        Ok(Some(node))
     }
 
     fn items(&mut self, depth: usize) -> Read<Vec<Arc<Node>>> {
@@ -236,6 +307,14 @@ impl<'f> Reader<'f> {
                 '}' | ']' | ')' if open == 0 => break,
                 '#' if open == 0 => break,
                 '/' if open == 0 && (self.rest().starts_with("//") || self.rest().starts_with("/*")) => break,
+                '#' => {
+                    self.comment();
+                    continue;
+                }
+                '/' if self.rest().starts_with("//") => {
+                    self.comment();
+                    continue;
+                }
                 '"' => {
                     self.quoted()?;
                     continue;
@@ -250,6 +329,11 @@ impl<'f> Reader<'f> {
         let text = source.trim_end();
         self.at = start + text.len();
         if text.is_empty() { Err(self.error("a value is expected here")) } else { Ok(text.to_string()) }
+    }
+
+    /// To the end of the line.
+    fn comment(&mut self) {
+        self.at += self.rest().find('\n').unwrap_or(self.rest().len());
     }
 
     /// Blanks, line ends and comments.
@@ -334,6 +418,16 @@ mod tests {
     #[test]
     fn texts() {
         let text = "a = \"x\\ty\"\nb = <<-EOF\n  one\n  EOF\nc = \"${f(\"q}\")} z\"\nd = true /* e */\n";
+        insta::assert_snapshot!(dump(parse, text));
+    }
+
+    #[test]
+    fn terraform() {
+        let text = "resource \"aws_sqs_queue\" \"orders\" {\n  redrive_policy = jsonencode({\n    deadLetterTargetArn = \
+                    aws_sqs_queue.dlq.arn\n    maxReceiveCount     = 4\n  })\n  policy = jsonencode(local.policy)\n  \
+                    tags = { for k, v in var.tags : k => \"${v}}\" }\n  names = [for n in var.names : lower(n)]\n  \
+                    kind = var.a == \"b\" ? {\n    x = 1\n  } : {}\n  more = { (var.key) = 1, \"b\" = 2 }[\"b\"] // c\n  \
+                    map = { (var.key) = 1 }\n  days = \"a\" == var.b ? 1 : 2 # d\n  age = 14 * 24 * 60 * 60\n}\nlast = 1\n";
         insta::assert_snapshot!(dump(parse, text));
     }
 

@@ -69,7 +69,7 @@ pub enum Syntax {
     Caddyfile,
     /// XML that is a policy of a gateway.
     Xml,
-    /// HCL, as HashiCorp's programs read it.
+    /// HCL, as HashiCorp's programs read it, Terraform among them.
     Hcl,
     /// Dockerfiles; instructions with words.
     Dockerfile,
@@ -118,7 +118,7 @@ impl Syntax {
             "cfg" => Self::HaProxy,
             "caddyfile" => Self::Caddyfile,
             "xml" => Self::Xml,
-            "hcl" => Self::Hcl,
+            "hcl" | "tf" => Self::Hcl,
             "rs" => Self::Rust,
             "sql" => Self::Sql,
             "java" | "kt" => Self::Annotations,

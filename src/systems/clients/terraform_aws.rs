@@ -1,5 +1,6 @@
 //! The AWS provider of Terraform.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::base;
@@ -20,7 +21,7 @@ const SDK: &str = "hashicorp/aws-sdk-go-base aws_config.go";
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Terraform AWS provider",
-    reads: "`provider.aws` in *.tf.json: max_retries, retry_mode",
+    reads: "`provider \"aws\"` in *.tf and *.tf.json: max_retries, retry_mode",
     marks: &["\"aws\""],
     defaults: &[
         DefaultFigure { what: "max_retries absent", value: "25 attempts", source: DOCS },
@@ -36,12 +37,17 @@ impl System for TerraformAws {
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         let mut ids = Ids::default();
-        for (file, root) in unit.documents().filter(|(file, _)| file.path.ends_with(".tf.json")) {
-            let Some(aws) = root.at(&["provider", "aws"]) else { continue };
-            let listed = aws.items().iter().map(|n| &**n);
-            let single = Some(aws).filter(|n| !n.entries().is_empty());
-            for provider in listed.chain(single) {
-                facts.layers.push(layer(file, provider, &mut ids));
+        let is_terraform = |path: &str| path.ends_with(".tf") || path.ends_with(".tf.json");
+        for (file, root) in unit.documents().filter(|(file, _)| is_terraform(&file.path)) {
+            let blocks = |node: &'_ Node, key: &str| -> Vec<Arc<Node>> {
+                node.entries().iter().filter(|e| &*e.key == key).map(|e| e.value.clone()).collect()
+            };
+            for aws in blocks(root, "provider").iter().flat_map(|providers| blocks(providers, "aws")) {
+                let listed = aws.items().iter().map(|n| &**n);
+                let single = Some(&*aws).filter(|n| n.items().is_empty());
+                for provider in listed.chain(single) {
+                    facts.layers.push(layer(file, provider, &mut ids));
+                }
             }
         }
     }

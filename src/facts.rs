@@ -1,5 +1,6 @@
 //! What one unit says, before anything is linked. Plain data: Send, no syntax tree, what a test of one file asserts.
 
+mod alerts;
 mod attached;
 mod packages;
 mod schema;
@@ -17,6 +18,7 @@ use crate::rust::ir;
 use crate::source::{FileId, Span, Unread};
 use crate::syntax::Entry;
 
+pub use alerts::{AlertRoute, AlertRoutesFact, AlertRuleFact, LabelTest, RecordingFact};
 pub use attached::{AttachedPolicyFact, GatewayFact, ObjectRef, RetryBlock, RouteRuleFact};
 pub use packages::{Dependency, LockFact, PackageFact, WorkspaceFact};
 pub use schema::{ColumnFact, SchemaChange, SchemaFact, TableFact, UniqueFact};
@@ -98,6 +100,12 @@ pub struct Facts {
     pub queues: Vec<Queue>,
     /// Components that take messages from a queue, as settings tell.
     pub consumers: Vec<ConsumerFact>,
+    /// Alerting rules in PromQL; joining turns them into `alarms`.
+    pub alert_rules: Vec<AlertRuleFact>,
+    /// Recording rules.
+    pub recordings: Vec<RecordingFact>,
+    /// Ways of alerts to receivers.
+    pub alert_routes: Vec<AlertRoutesFact>,
     /// Alarms, whatever they watch.
     pub alarms: Vec<Alarm>,
     /// Places that make dead-letter records which lack something.
@@ -154,6 +162,9 @@ impl Facts {
         self.dead_letter_tables.append(&mut other.dead_letter_tables);
         self.queues.append(&mut other.queues);
         self.consumers.append(&mut other.consumers);
+        self.alert_rules.append(&mut other.alert_rules);
+        self.recordings.append(&mut other.recordings);
+        self.alert_routes.append(&mut other.alert_routes);
         self.alarms.append(&mut other.alarms);
         self.incomplete_records.append(&mut other.incomplete_records);
         self.inert.append(&mut other.inert);

@@ -53,6 +53,24 @@ pub enum SchemaChange {
         /// After.
         to: String,
     },
+    /// Another name for a column.
+    RenameColumn {
+        /// The table.
+        table: String,
+        /// Before.
+        from: String,
+        /// After.
+        to: String,
+    },
+    /// Another name for a constraint or index.
+    RenameUnique {
+        /// The table, where the statement names it.
+        table: Option<String>,
+        /// Before.
+        from: String,
+        /// After.
+        to: String,
+    },
     /// A change that may concern what is unique, and could not be read.
     Unclear(String),
 }

@@ -42,7 +42,7 @@ use hosts::{Hosts, Part};
 use owners::Owners;
 
 /// Links the facts of all files, and what their Rust code does, into the model.
-pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Config) -> Model {
+pub fn link(facts: Facts, mut reading: CodeReading, sources: &Sources, config: &Config) -> Model {
     let inert = facts.inert;
     let Facts { layers, components, services, routes, packages, modules, mut purges, stores, unresolved, .. } = facts;
     let (mut queues, alarms, mut incomplete_records) = (facts.queues, facts.alarms, facts.incomplete_records);
@@ -52,6 +52,10 @@ pub fn link(facts: Facts, reading: CodeReading, sources: &Sources, config: &Conf
     // Where the broker's own settings are in the repository, they tell.
     if !queues.iter().any(|q| q.service == "rabbitmq") {
         queues.extend(handling.consumers);
+    }
+    for job in handling.jobs {
+        queues.push(job.queue);
+        reading.add_around(job.layer, job.runs);
     }
     queues::join(&mut queues, &alarms);
     let mut draft = Draft {

@@ -81,13 +81,11 @@ fn deaf(queue: &Queue, alarm: &Alarm) -> Finding {
 }
 
 fn unwatched(queue: &Queue, no_alarm_at_all: bool) -> Finding {
+    let name = queue.name.trim_end_matches(',');
     let (message, level) = if no_alarm_at_all {
-        (
-            format!("Nothing in the repository watches {}: its dead letters may lie there unseen", queue.name),
-            Severity::Note,
-        )
+        (format!("Nothing in the repository watches {name}: its dead letters may lie there unseen"), Severity::Note)
     } else {
-        (format!("No alert of this repository watches {}: its dead letters lie there unseen", queue.name), META.level)
+        (format!("No alert of this repository watches {name}: its dead letters lie there unseen"), META.level)
     };
     Finding::new(&META, queue.place, "no alert", message)
         .help(

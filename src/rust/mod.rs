@@ -31,5 +31,5 @@ pub fn client_makers() -> impl Iterator<Item = &'static str> {
 
 /// What is read in Rust sources, for the list of systems.
 pub fn metas() -> impl Iterator<Item = &'static SystemMeta> {
-    crates::metas().chain(std::iter::once(&BY_HAND))
+    crates::metas().chain(stores::jobs::metas()).chain(std::iter::once(&BY_HAND))
 }

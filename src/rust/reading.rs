@@ -14,6 +14,19 @@ pub struct CodeReading {
     pub unresolved: Vec<Unresolved>,
 }
 
+impl CodeReading {
+    /// Puts a layer around every call that the function of this name leads to.
+    pub fn add_around(&mut self, layer: Layer, runs: Option<Span>) {
+        let number = self.layers.len();
+        self.layers.push(layer);
+        for call in self.calls.iter_mut().filter(|call| Some(call.root.span) == runs) {
+            call.layers.insert(0, CodeLayerUse { layer: number, modes: ModeSet::all() });
+            // A job is no request.
+            call.root.is_main = true;
+        }
+    }
+}
+
 /// A call that leaves the program, as one chain of functions reaches it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeCall {

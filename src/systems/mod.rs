@@ -25,6 +25,7 @@ mod retry_on;
 mod settings;
 pub mod sql;
 mod status_tests;
+mod terraform;
 mod upstreams;
 
 use std::collections::BTreeSet;
@@ -290,6 +291,7 @@ pub fn all() -> &'static [&'static dyn System] {
         &clients::build_tools::Pip,
         &clients::build_tools::Gradle,
         &queues::cloudformation::CloudFormation,
+        &queues::cloudformation::terraform::TerraformMessaging,
         &jobs::step_functions::StepFunctions,
         &jobs::kubernetes_jobs::KubernetesJobs,
         &queues::kafka_connect::KafkaConnect,
@@ -312,6 +314,7 @@ pub fn all() -> &'static [&'static dyn System] {
         &jobs::sidekiq::Sidekiq,
         &jobs::temporal::Temporal,
         &alerts::prometheus::Prometheus,
+        &alerts::alertmanager::Alertmanager,
         &alerts::grafana::Grafana,
         &sql::Sql,
         &deploy::kubernetes::Kubernetes,

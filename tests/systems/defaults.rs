@@ -24,6 +24,8 @@ const JOB: &str = "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: 
 const CONNECTOR: &str =
     r#"{"name": "a", "config": {"connector.class": "FileSinkConnector", "topics": "t", "errors.tolerance": "all"}}"#;
 
+const TF_QUEUE: &str = "resource \"aws_sqs_queue\" \"q\" {\n}\n";
+
 const ROWS: &[Row] = &[
     Row {
         system: "kong",
@@ -1826,6 +1828,13 @@ const ROWS: &[Row] = &[
     },
     Row {
         system: "cloudformation",
+        what: "RetryPolicy.MaximumRetryAttempts of an EventBridge schedule absent",
+        file: "t.yaml",
+        text: "{Resources: {S: {Type: 'AWS::Scheduler::Schedule', Properties: {Target: {Arn: a}}}}}",
+        holds: |f| default_count(f, 186),
+    },
+    Row {
+        system: "cloudformation",
         what: "MaximumRetryAttempts of asynchronous invocation absent",
         file: "t.yaml",
         text: "{Resources: {F: {Type: 'AWS::Serverless::Function', Properties: {Events: {E: {Type: S3}}}}}}",
@@ -1837,6 +1846,54 @@ const ROWS: &[Row] = &[
         file: "t.yaml",
         text: "{Resources: {M: {Type: 'AWS::Lambda::EventSourceMapping', \
                Properties: {EventSourceArn: 'arn:aws:kinesis:r:1:stream/x', FunctionName: f}}}}",
+        holds: |f| matches!(&only(f).attempts, Setting::Unknown { .. }) && f.queues[0].dead_letter == DeadLetter::None,
+    },
+    Row {
+        system: "terraform-aws-messaging",
+        what: "aws_sqs_queue without redrive_policy",
+        file: "a.tf",
+        text: TF_QUEUE,
+        holds: |f| {
+            let deadline = Duration::from_secs(345_600);
+            matches!(&only(f).attempts, Setting::Default { value: Attempts::Within { deadline: d, about: 11_520 }, .. } if *d == deadline)
+                && f.queues[0].dead_letter == DeadLetter::None
+        },
+    },
+    Row {
+        system: "terraform-aws-messaging",
+        what: "message_retention_seconds absent",
+        file: "a.tf",
+        text: TF_QUEUE,
+        holds: |f| is_default(&f.queues[0].retention, Duration::from_secs(345_600)),
+    },
+    Row {
+        system: "terraform-aws-messaging",
+        what: "visibility_timeout_seconds absent",
+        file: "a.tf",
+        text: TF_QUEUE,
+        holds: |f| matches!(&only(f).wait, Wait::Fixed(Setting::Default { value, .. }) if value.as_secs() == 30),
+    },
+    Row {
+        system: "terraform-aws-messaging",
+        what: "retry_policy of an aws_cloudwatch_event_target absent",
+        file: "a.tf",
+        text: "resource \"aws_cloudwatch_event_target\" \"a\" {\n  arn = \"b\"\n}\n",
+        holds: |f| default_count(f, 186),
+    },
+    Row {
+        system: "terraform-aws-messaging",
+        what: "maximum_retry_attempts of asynchronous invocation absent",
+        file: "a.tf",
+        text: "resource \"aws_lambda_function\" \"f\" {\n}\nresource \"aws_lambda_permission\" \"p\" {\n  function_name = \
+               aws_lambda_function.f.arn\n  principal = \"s3.amazonaws.com\"\n}\n",
+        holds: |f| default_count(f, 3),
+    },
+    Row {
+        system: "terraform-aws-messaging",
+        what: "maximum_retry_attempts of an aws_lambda_event_source_mapping of a stream absent",
+        file: "a.tf",
+        text: "resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = \
+               \"arn:aws:kinesis:r:1:stream/x\"\n  function_name = \"f\"\n}\n",
         holds: |f| matches!(&only(f).attempts, Setting::Unknown { .. }) && f.queues[0].dead_letter == DeadLetter::None,
     },
     Row {
@@ -2014,6 +2071,15 @@ const ROWS: &[Row] = &[
         file: "wrangler.json",
         text: r#"{"queues": {"consumers": [{"queue": "a"}]}}"#,
         holds: |f| f.queues[0].dead_letter == DeadLetter::None,
+    },
+    Row {
+        system: "cloudflare-queues",
+        what: "a dead-letter queue without a consumer",
+        file: "wrangler.toml",
+        text: "[[queues.consumers]]\nqueue = \"a\"\ndead_letter_queue = \"b\"\n",
+        holds: |f| {
+            f.queues.iter().any(|q| is_default(&q.retention, Duration::from_secs(345_600)) && q.is_for_dead_letters())
+        },
     },
     Row {
         system: "pubsub",

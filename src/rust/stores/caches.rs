@@ -275,7 +275,7 @@ fn duration(code: &Code<'_>, e: &Expr, path: &str) -> Option<Duration> {
 }
 
 /// A whole number that is written, or put together from such. Constants stand for their values once.
-fn number(code: &Code<'_>, e: &Expr, path: &str) -> Option<u64> {
+pub(super) fn number(code: &Code<'_>, e: &Expr, path: &str) -> Option<u64> {
     match &*e.kind {
         ExprKind::Lit(Lit::Int(n)) => u64::try_from(*n).ok(),
         ExprKind::Binary { op: BinOp::Mul, left, right } => {

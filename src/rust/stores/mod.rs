@@ -7,6 +7,7 @@ mod calls;
 pub mod checks;
 mod consumers;
 mod functions;
+pub mod jobs;
 mod records;
 mod redrives;
 pub mod texts;
@@ -30,6 +31,8 @@ pub struct Handling {
     pub consumers: Vec<Queue>,
     /// Caches and keys that forget.
     pub purges: Vec<Purge>,
+    /// Jobs of crates that run them again.
+    pub jobs: Vec<jobs::Job>,
     /// Loops over many items.
     pub batches: Vec<batches::Batch>,
 }
@@ -43,6 +46,7 @@ pub fn read(modules: &[Module], stores: &[Store], dead_letters: &[TableFact], so
         records: records::find(&code, dead_letters),
         consumers: consumers::find(&code),
         purges: caches::find(&code),
+        jobs: jobs::find(modules, &code, sources),
         batches: batches::find(&code, sources),
     }
 }

@@ -359,3 +359,91 @@ fn consumers_that_reject() {
         assert_eq!(found(&code), [], "{code}");
     }
 }
+
+/// Each job: its attempts, whether its count is a default, the first waits in seconds, and whether its dead letters are lost.
+fn jobs(code: &str) -> Vec<(String, Option<u64>, bool, Vec<u64>, bool)> {
+    let (found, sources) = handling(code);
+    let shown = |job: super::jobs::Job| {
+        let waits = (0..3).filter_map(|n| job.layer.wait.nominal(n)).map(|d| d.as_secs()).collect();
+        let count = job.layer.attempts.value().and_then(|a| a.count());
+        let is_lost = job.queue.dead_letter == crate::model::DeadLetter::None;
+        (sources.text(job.layer.place).to_owned(), count, job.layer.attempts.is_default(), waits, is_lost)
+    };
+    found.jobs.into_iter().map(shown).collect()
+}
+
+const FANG: &str = "use fang::AsyncRunnable; const MANY: i32 = 30;
+    impl AsyncRunnable for Settle { async fn run(&self, q: &Q) -> R { settle(q).await } MORE }";
+
+#[test]
+fn tasks_of_fang() {
+    let task = |more: &str| FANG.replace("MORE", more);
+    let job = |place: &str, count, default, waits: &[u64], lost| {
+        vec![(place.to_owned(), count, default, waits.to_vec(), lost)]
+    };
+    // max_retries not written; backoff not written; retention_mode not set.
+    assert_eq!(jobs(&task("")), job("run", Some(21), true, &[1, 2, 4], true));
+    let more = "fn max_retries(&self) -> i32 { MANY }";
+    assert_eq!(jobs(&task(more)), job("max_retries", Some(31), false, &[1, 2, 4], true));
+    let more = "fn max_retries(&self) -> i32 { 3 } fn backoff(&self, attempt: u32) -> u32 { 60 }";
+    assert_eq!(jobs(&task(more)), job("max_retries", Some(4), false, &[60, 60, 60], true));
+    let more = "fn max_retries(&self) -> i32 { self.n } fn backoff(&self, attempt: u32) -> u32 { attempt * 2 }";
+    assert_eq!(jobs(&task(more)), job("max_retries", None, false, &[], true));
+    let kept = "fn start(q: Q) { Pool::builder().retention_mode(RetentionMode::KeepAll).build(); }";
+    assert_eq!(jobs(&(task("") + kept)), job("run", Some(21), true, &[1, 2, 4], false));
+    let told = "fn start(q: Q, mode: M) { Pool::builder().retention_mode(mode).build(); }";
+    assert_eq!(jobs(&(task("") + told)), job("run", Some(21), true, &[1, 2, 4], false));
+    let removed = "fn start(q: Q) { Pool::builder().retention_mode(RetentionMode::RemoveAll).build(); }";
+    assert_eq!(jobs(&(task("") + removed)), job("run", Some(21), true, &[1, 2, 4], true));
+    // Another crate's trait of that name.
+    assert_eq!(jobs(&task("").replace("fang", "pool")), []);
+}
+
+#[test]
+fn jobs_of_sqlxmq() {
+    let function = "pub async fn mail(job: CurrentJob) -> R { deliver(job).await }";
+    let with = |attribute: &str| format!("use sqlxmq::job; {attribute} {function}");
+    let job = |place: &str, count, default, waits: &[u64], lost| {
+        vec![(place.to_owned(), count, default, waits.to_vec(), lost)]
+    };
+    // retries not written; backoff_secs not written; waits; after the last attempt.
+    assert_eq!(jobs(&with("#[job]")), job("mail", Some(5), true, &[1, 2, 4], true));
+    let attribute = "#[sqlxmq::job(\"mail\", channel_name = \"m\", retries = 12, backoff_secs = 2.0)]";
+    assert_eq!(jobs(&with(attribute)), job("12", Some(13), false, &[2, 4, 8], true));
+    assert_eq!(jobs(&with("#[job(proto(slow))]")), job("mail", None, false, &[], true));
+    let spawned = "async fn start(p: &P) { mail.builder().set_retries(9).spawn(p).await; }";
+    assert_eq!(jobs(&(with("#[job]") + spawned)), job("mail", None, false, &[1, 2, 4], true));
+    let watched = "async fn look(p: &P) { q(\"SELECT id FROM mq_msgs WHERE attempt_at IS NULL\").await; }";
+    assert_eq!(jobs(&(with("#[job]") + watched)), job("mail", Some(5), true, &[1, 2, 4], false));
+    assert_eq!(jobs(&with("#[job]").replace("sqlxmq", "other")), []);
+}
+
+#[test]
+fn consumers_of_pgmq() {
+    let sql = "async fn run(p: &P) { loop { let m = q(\"SELECT * FROM pgmq.read('orders', 30, 1)\").fetch_one(p).await; work(m).await; \
+               q(\"SELECT pgmq.archive('orders', $1)\").execute(p).await; } }";
+    let found = jobs(sql);
+    // A message that is read and not archived; dead letters.
+    assert_eq!(found.iter().map(|j| (j.1, j.4)).collect::<Vec<_>>(), [(None, true)]);
+    assert_eq!(handling(sql).0.jobs[0].layer.name, "pgmq queue orders");
+    assert!(handling(sql).0.jobs[0].layer.is_unbounded());
+    let by_crate = "use pgmq::PGMQueue; async fn run(q: &PGMQueue) { let m = q.read::<Order>(QUEUE, Some(30)).await; }";
+    assert_eq!(jobs(by_crate).len(), 1);
+    for code in [
+        sql.replace("work(m).await;", "if m.read_ct > 5 { park(m).await; }"),
+        by_crate.replace("pgmq", "file"),
+        by_crate.replace("q.read::<Order>(QUEUE, Some(30))", "file.read(0, 4096)"),
+    ] {
+        assert_eq!(jobs(&code), [], "{code}");
+    }
+}
+
+#[test]
+fn every_figure_of_the_job_crates_is_tested_here() {
+    let text = include_str!("tests.rs");
+    for figure in super::jobs::metas().flat_map(|meta| meta.defaults) {
+        let (first, rest) = figure.what.split_at(1);
+        let is_there = text.contains(figure.what) || text.contains(&(first.to_uppercase() + rest));
+        assert!(is_there, "{}", figure.what);
+    }
+}

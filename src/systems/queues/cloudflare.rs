@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::facts::Facts;
-use crate::model::{Attempts, DeadLetter, Jitter, LayerKind, QueueRef, Setting, Wait};
+use crate::model::{Attempts, DeadLetter, Jitter, LayerKind, Queue, QueueRef, Setting, Wait};
 use crate::source::SourceFile;
 use crate::syntax::Node;
 use crate::systems::settings::{self, Ids};
@@ -26,6 +26,11 @@ static META: SystemMeta = SystemMeta {
         DefaultFigure { what: "max_retries absent", value: "4 attempts (3 retries)", source: DOCS },
         DefaultFigure { what: "retry_delay absent", value: "at once", source: DOCS },
         DefaultFigure { what: "dead_letter_queue absent", value: "deleted after the last attempt", source: DEAD },
+        DefaultFigure {
+            what: "a dead-letter queue without a consumer",
+            value: "keeps messages for 4 days",
+            source: DEAD,
+        },
     ],
 };
 
@@ -45,6 +50,11 @@ impl System for CloudflareQueues {
                 for consumer in consumers {
                     read(file, environment, consumer, &dead, &mut ids, facts);
                 }
+                let taken = |name: &str| {
+                    consumers.iter().any(|c| c.get("queue").and_then(Node::as_str).is_some_and(|queue| queue == name))
+                };
+                let targets = consumers.iter().filter_map(|c| c.get("dead_letter_queue"));
+                facts.queues.extend(targets.filter_map(|n| left_alone(n, &taken, &mut ids)));
             }
         }
     }
@@ -52,6 +62,17 @@ impl System for CloudflareQueues {
 
 fn is_wrangler(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.starts_with("wrangler."))
+}
+
+/// A queue of dead letters that nothing takes from: it forgets them.
+fn left_alone(node: &Node, taken: &dyn Fn(&str) -> bool, ids: &mut Ids) -> Option<Queue> {
+    let name = node.as_str().filter(|name| !taken(name))?;
+    let title = format!("Cloudflare queue {name}, which nothing takes from and which keeps messages for 4 days,");
+    let mut queue = repeats::queue(SERVICE, ids.next(format!("{ID}:dead:{name}")), title, node.span);
+    queue.names = vec![QueueRef::Name(name.to_owned())];
+    queue.holds_dead_letters = true;
+    queue.retention = Some(Setting::default(Duration::from_secs(4 * 86_400), DEAD));
+    Some(queue)
 }
 
 fn read(
@@ -88,6 +109,7 @@ fn read(
     layer.wait_place = delay.map(|e| e.key_span);
     layer.jitter = Setting::default(Jitter::None, DOCS);
     layer.advice.fewer = Some("`max_retries = 0`".to_owned());
+    layer.advice.grow = Some("let the consumer pass a growing `delaySeconds` to `message.retry()`".to_owned());
     facts.layers.push(layer);
 
     let mut queue = repeats::queue(SERVICE, id, title, opens);

@@ -156,6 +156,10 @@ impl Stream<'_> {
             factor: Setting::default(1.5, RETRIES),
             cap: backoff("max_interval", 3000).map(Some),
         };
+        // Around a client it repeats what that one has given up.
+        if let Some(to) = node.get("output").and_then(|o| client_of(o)) {
+            layer.scope = crate::model::Scope::Client { to: Some(to), grpc: false };
+        }
         layer.advice.limit =
             Some("set `max_retries`, or `backoff.max_elapsed_time`, with a `fallback` around it".to_owned());
         layer.advice.fewer = Some("a smaller `max_retries`".to_owned());
@@ -192,11 +196,9 @@ impl Stream<'_> {
             factor: Setting::unknown("the library's own", None),
             cap: time("max_retry_backoff", 300).map(Some),
         };
-        layer.retries = Conditions { unknown: ModeSet::all(), ..Conditions::default() };
-        layer.scope = crate::model::Scope::Client {
-            to: node.get("url").and_then(|n| settings::host(n.as_str()?, n.span, None)),
-            grpc: false,
-        };
+        let yes = ModeSet::transport().union(ModeSet::statuses(500..=599));
+        layer.retries = Conditions { yes, unknown: ModeSet::all().difference(yes), ..Conditions::default() };
+        layer.scope = crate::model::Scope::Client { to: host(node), grpc: false };
         layer.advice.fewer = Some("`retries: 0`".to_owned());
         if let Some(verb) = node.entry("verb").filter(|e| e.value.as_str().is_some_and(crate::model::Post::is_method)) {
             layer.methods = crate::model::Methods::Written {
@@ -260,6 +262,18 @@ fn components(root: &Node) -> Vec<(&str, &Entry)> {
         found.extend(node.entries().iter().filter(|e| !e.value.entries().is_empty()).map(|e| (&*e.key, e)));
     }
     found
+}
+
+/// The host of an `http_client`.
+fn host(node: &Node) -> Option<crate::model::HostRef> {
+    node.get("url").and_then(|n| settings::host(n.as_str()?, n.span, None))
+}
+
+/// The host of the only client in an output.
+fn client_of(output: &Node) -> Option<crate::model::HostRef> {
+    let mut clients = output.walk().filter_map(|node| node.get("http_client"));
+    let first = clients.next()?;
+    clients.next().is_none().then(|| host(first)).flatten()
 }
 
 /// Where an output leaves what it cannot deliver.

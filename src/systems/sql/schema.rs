@@ -64,7 +64,7 @@ impl Reader<'_> {
                         starts.last().and_then(|s| tokens.get(*s)).is_some_and(|t| whole.is_word(t, &["ALTER"]));
                     let starts_one = here.eat(&["CREATE"])
                         && here.rest().iter().take(5).any(|t| here.is_word(t, &["TABLE", "INDEX"]))
-                        || here.eat(&["ALTER"]) && here.is(&["TABLE"])
+                        || here.eat(&["ALTER"]) && here.is(&["TABLE", "INDEX"])
                         || !in_alter && here.eat(&["DROP"]) && here.is(&["TABLE", "INDEX"]);
                     if starts_one {
                         starts.push(i);
@@ -213,6 +213,14 @@ impl Reader<'_> {
     }
 
     fn alter(&mut self, mut cursor: Cursor<'_>) -> Option<()> {
+        if cursor.eat(&["INDEX"]) {
+            cursor.eat_all(&["IF", "EXISTS"]);
+            let from = name(&mut cursor)?;
+            let to = cursor.eat(&["RENAME"]) && cursor.eat(&["TO"]);
+            let to = cursor.name().filter(|_| to).map(|t| names::snake(cursor.word(t)))?;
+            self.changes.push(SchemaChange::RenameUnique { table: None, from, to });
+            return Some(());
+        }
         cursor.eat_all(&["TABLE", "IF", "EXISTS", "ONLY"]);
         let name = cursor.name()?;
         let table = names::snake(cursor.word(name));
@@ -252,6 +260,17 @@ impl Reader<'_> {
             }
             let columns = added.columns.into_iter();
             self.changes.extend(columns.map(|column| SchemaChange::AddColumn { table: table.clone(), column }));
+            // A constraint made of an index takes its place.
+            if cursor.eat(&["CONSTRAINT"])
+                && let Some(to) = cursor.name().map(|t| names::snake(cursor.word(t)))
+                && cursor.has(&["USING"])
+                && let Some(at) = cursor.rest().iter().position(|t| cursor.is_word(t, &["INDEX"]))
+            {
+                cursor.skip(at + 1);
+                let from = cursor.name().map(|t| names::snake(cursor.word(t)));
+                let table = Some(table.clone());
+                self.changes.extend(from.map(|from| SchemaChange::RenameUnique { table, from, to }));
+            }
             let sets = added.unique.into_iter();
             self.changes.extend(sets.map(|set| SchemaChange::AddUnique { table: table.clone(), set }));
         } else if cursor.eat(&["DROP"]) {
@@ -267,7 +286,13 @@ impl Reader<'_> {
             let change = if cursor.eat(&["TO", "AS"]) {
                 SchemaChange::RenameTable { from: table, to: names::snake(cursor.word(cursor.first()?)) }
             } else {
-                SchemaChange::Unclear(table)
+                let is_key = cursor.eat(&["CONSTRAINT", "INDEX", "KEY"]);
+                cursor.eat(&["COLUMN"]);
+                match renamed(cursor) {
+                    Some((from, to)) if is_key => SchemaChange::RenameUnique { table: Some(table), from, to },
+                    Some((from, to)) => SchemaChange::RenameColumn { table, from, to },
+                    None => SchemaChange::Unclear(table),
+                }
             };
             self.changes.push(change);
         } else if cursor.has(&["UNIQUE", "PRIMARY", "CHANGE", "EXCHANGE"]) {
@@ -319,8 +344,26 @@ fn is_constraint(mut cursor: Cursor<'_>) -> bool {
     group.first().is_some_and(|t| t.kind != Kind::Number)
 }
 
+/// `a TO b`
+fn renamed(mut cursor: Cursor<'_>) -> Option<(String, String)> {
+    let from = name(&mut cursor)?;
+    if cursor.eat(&["TO", "AS"]) { Some((from, name(&mut cursor)?)) } else { None }
+}
+
+/// The name that comes next, in snake case.
+fn name(cursor: &mut Cursor<'_>) -> Option<String> {
+    let token = cursor.name()?;
+    Some(names::snake(cursor.word(token)))
+}
+
 /// A constraint that makes columns unique.
 fn constraint(mut cursor: Cursor<'_>, name: Option<String>) -> Option<UniqueFact> {
+    // T-SQL: INDEX name UNIQUE (..).
+    if cursor.eat(&["INDEX"]) {
+        let own = self::name(&mut cursor)?;
+        let columns = if cursor.eat(&["UNIQUE"]) { columns(cursor.text, cursor.next_group()?) } else { return None };
+        return Some(UniqueFact { name: Some(own), is_primary: false, is_partial: is_partial(cursor), columns });
+    }
     let is_primary = cursor.is(&["PRIMARY"]);
     let excludes = cursor.is(&["EXCLUDE"]);
     if !cursor.eat(&["PRIMARY", "UNIQUE", "EXCLUDE"]) {
@@ -350,7 +393,13 @@ fn constraint(mut cursor: Cursor<'_>, name: Option<String>) -> Option<UniqueFact
 fn unique_of_column(cursor: Cursor<'_>, column: &str) -> Option<UniqueFact> {
     let is_primary = cursor.has(&["PRIMARY"]);
     let is_unique = is_primary || cursor.has(&["UNIQUE"]);
-    is_unique.then(|| UniqueFact { name: None, is_primary, is_partial: false, columns: vec![column.to_string()] })
+    // `CONSTRAINT name UNIQUE`
+    let named = cursor.rest().windows(3).find(|w| match w {
+        [word, _, what] => cursor.is_word(word, &["CONSTRAINT"]) && cursor.is_word(what, &["PRIMARY", "UNIQUE"]),
+        _ => false,
+    });
+    let name = named.and_then(|w| w.get(1)).map(|t| names::snake(cursor.word(t)));
+    is_unique.then(|| UniqueFact { name, is_primary, is_partial: false, columns: vec![column.to_string()] })
 }
 
 /// The columns in the parentheses of a key; those in expressions, too.

@@ -54,6 +54,8 @@ fn every_spelling_of_a_key_counts() {
         "id BIGSERIAL PRIMARY KEY, event_id TEXT, UNIQUE NULLS NOT DISTINCT (event_id)",
         "event_id TEXT, EXCLUDE USING gist (event_id WITH =)",
         "[event_id] uniqueidentifier NOT NULL PRIMARY KEY CLUSTERED",
+        "id INT IDENTITY PRIMARY KEY, event_id NVARCHAR(64) NOT NULL INDEX u UNIQUE",
+        "id INT IDENTITY PRIMARY KEY, event_id NVARCHAR(64) NOT NULL, INDEX u UNIQUE NONCLUSTERED (event_id)",
     ] {
         assert_eq!(holds(&format!("CREATE TABLE processed_events ({key});")), ["event_id"], "{key}");
     }
@@ -82,6 +84,25 @@ fn keys_that_stop_nothing() {
     let partial = "CREATE TABLE processed_events (event_id TEXT);
         CREATE UNIQUE INDEX u ON processed_events (event_id) WHERE status = 'done';";
     assert_eq!(is_missing(partial), Some(NoHelp::Partial));
+}
+
+#[test]
+fn names_are_followed_until_what_they_name_is_dropped() {
+    let create = "CREATE TABLE processed_events (id BIGSERIAL PRIMARY KEY, event_id TEXT";
+    for gone in [
+        "CONSTRAINT u UNIQUE); ALTER TABLE processed_events DROP CONSTRAINT u;",
+        ", CONSTRAINT a UNIQUE (event_id)); ALTER TABLE processed_events RENAME CONSTRAINT a TO b; \
+         ALTER TABLE processed_events DROP CONSTRAINT b;",
+        "); CREATE UNIQUE INDEX a ON processed_events (event_id); ALTER INDEX a RENAME TO b; DROP INDEX b;",
+        "); CREATE UNIQUE INDEX a ON processed_events (event_id); \
+         ALTER TABLE processed_events ADD CONSTRAINT b UNIQUE USING INDEX a; ALTER TABLE processed_events DROP CONSTRAINT b;",
+        ", UNIQUE KEY a (event_id)); ALTER TABLE processed_events RENAME INDEX a TO b, DROP INDEX b;",
+    ] {
+        assert!(is_missing(&format!("{create} {gone}")).is_some(), "{gone}");
+    }
+    let renamed = format!("{create}, msg TEXT UNIQUE); ALTER TABLE processed_events DROP COLUMN event_id;")
+        + "ALTER TABLE processed_events RENAME COLUMN msg TO event_id;";
+    assert_eq!(holds(&renamed), ["event_id"]);
 }
 
 #[test]

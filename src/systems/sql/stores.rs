@@ -96,6 +96,24 @@ impl Schema {
             SchemaChange::RenameTable { from, to } => {
                 self.named(path, &from).into_iter().for_each(|found| found.name.clone_from(&to));
             }
+            SchemaChange::RenameColumn { table, from, to } => {
+                for found in self.named(path, &table) {
+                    for column in found.columns.iter_mut().filter(|c| c.name == from) {
+                        column.name.clone_from(&to);
+                        column.written.clone_from(&to);
+                    }
+                    let keys = found.unique.iter_mut().flat_map(|set| &mut set.columns);
+                    keys.filter(|name| **name == from).for_each(|name| name.clone_from(&to));
+                }
+            }
+            SchemaChange::RenameUnique { table, from, to } => {
+                let wanted = |fact: &TableFact| table.as_ref().is_none_or(|name| *name == fact.name);
+                for found in self.tables.iter_mut().map(|t| &mut t.fact).filter(|fact| wanted(fact)) {
+                    let own = found.name.clone();
+                    let sets = found.unique.iter_mut().filter(|set| is_called(&own, set, Some(&from)));
+                    sets.for_each(|set| set.name = Some(to.clone()));
+                }
+            }
             SchemaChange::Unclear(table) => {
                 self.named(path, &table).into_iter().for_each(|found| found.is_partly_unknown = true)
             }

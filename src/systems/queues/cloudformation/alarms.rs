@@ -115,9 +115,12 @@ fn one_metric(template: &Template<'_>, metric: &Node) -> (Vec<Watch>, Option<Fir
         }
         _ => Some(Fires::Unknown),
     };
-    let dimensions = metric.get("Dimensions").map_or(&[][..], Node::items);
-    let queue = dimensions.iter().find(|d| d.get("Name").and_then(Node::as_str) == Some("QueueName"));
-    let which = match queue.and_then(|d| d.get("Value")).map(|value| template.target(value)) {
+    let dimensions = metric.get("Dimensions");
+    let listed = dimensions.map_or(&[][..], Node::items).iter();
+    let queue = listed.into_iter().find(|d| d.get("Name").and_then(Node::as_str) == Some("QueueName"));
+    // Terraform has them as a mapping.
+    let name = queue.and_then(|d| d.get("Value")).or_else(|| dimensions?.get("QueueName"));
+    let which = match name.map(|value| template.target(value)) {
         Some(Some(queue)) => Which::One(queue),
         _ => Which::Unknown,
     };

@@ -2,13 +2,12 @@
 
 use super::given_up::HandedOver;
 use super::layers::redelivery;
-use super::template::{Resource, Template, number};
-use super::{EVENTS, ID};
+use super::template::{Resolved, Resource, Template, number};
+use super::{EVENTS, SCHEDULER, terraform};
 use crate::facts::Facts;
 use crate::model::{Attempts, Confidence, DeadLetter, Queue, Scope, Setting};
 use crate::source::Span;
 use crate::syntax::{Entry, Node};
-use crate::systems::settings;
 
 /// The service of targets.
 const SERVICE: &str = "eventbridge";
@@ -18,16 +17,27 @@ pub(super) fn read(template: &Template<'_>, out: &mut Vec<HandedOver>, facts: &m
         let scheduled = rule.get(&["EventPattern"]).is_none();
         for target in rule.get(&["Targets"]).map_or(&[][..], Node::items) {
             let id = target.get("Id").and_then(Node::as_str).unwrap_or("without an id");
-            let name = format!("target {id} of EventBridge rule {}", rule.id);
-            let opens = settings::opening(template.file, target);
-            let handed = HandOver { name, opens, scheduled };
+            let name = format!("target {id} of EventBridge rule {}", rule.short());
+            let opens = template.opening(target);
+            let handed = HandOver { name, opens, source: EVENTS, scheduled };
             handed.read(template, target, out, facts);
         }
     }
+    for target in template.of_kind(terraform::TARGET) {
+        let Some(properties) = target.properties else { continue };
+        let rule = target.get(&["Rule"]).and_then(|rule| match template.resolve(rule) {
+            Resolved::Object(id) => template.resource(&id),
+            Resolved::Text(_) | Resolved::Unknown => None,
+        });
+        let scheduled = rule.is_some_and(|rule| rule.get(&["EventPattern"]).is_none());
+        let name = format!("EventBridge target {}", target.short());
+        HandOver { name, opens: target.id_span, source: EVENTS, scheduled }.read(template, properties, out, facts);
+    }
     for schedule in template.of_kind("AWS::Scheduler::Schedule") {
         let Some(target) = schedule.get(&["Target"]) else { continue };
-        let name = format!("EventBridge schedule {}", schedule.id);
-        HandOver { name, opens: schedule.id_span, scheduled: true }.read(template, target, out, facts);
+        let name = format!("EventBridge schedule {}", schedule.short());
+        HandOver { name, opens: schedule.id_span, source: SCHEDULER, scheduled: true }
+            .read(template, target, out, facts);
     }
 }
 
@@ -46,7 +56,7 @@ pub(super) fn read_sam(
     }
     let Some(properties) = event.value.get("Properties") else { return };
     let name = format!("event {} of function {}", event.key, function.id);
-    HandOver { name, opens: event.key_span, scheduled }.read(template, properties, out, facts);
+    HandOver { name, opens: event.key_span, source: EVENTS, scheduled }.read(template, properties, out, facts);
 }
 
 /// The `eventBridge` event of a function of the Serverless Framework.
@@ -59,7 +69,7 @@ pub(super) fn read_serverless(
 ) {
     let name = format!("event {} of function {function}", event.key);
     let scheduled = event.value.get("schedule").is_some();
-    let handed = HandOver { name, opens: event.key_span, scheduled };
+    let handed = HandOver { name, opens: event.key_span, source: EVENTS, scheduled };
     let policy = event.value.get("retryPolicy");
     let dead = event.value.get_any(&["deadLetterQueueArn", "deadLetterQueue"]);
     let given = Given {
@@ -68,7 +78,7 @@ pub(super) fn read_serverless(
         is_written: policy.is_some(),
         advice: "`deadLetterQueueArn` on the event",
     };
-    handed.add(given, out, facts);
+    handed.add(template, given, out, facts);
 }
 
 /// What a target says of failures.
@@ -83,6 +93,8 @@ struct Given<'n> {
 struct HandOver {
     name: String,
     opens: Span,
+    /// What documents its default.
+    source: &'static str,
     /// It comes by the clock: the next one makes up for it.
     scheduled: bool,
 }
@@ -104,14 +116,15 @@ impl HandOver {
             dead_letter,
             count: policy.and_then(|p| p.entry("MaximumRetryAttempts")),
             is_written: policy.is_some(),
-            advice: "a `DeadLetterConfig` with the `Arn` of an SQS queue on the target",
+            advice: template.words.target_advice,
         };
-        self.add(given, out, facts);
+        self.add(template, given, out, facts);
     }
 
-    fn add(&self, given: Given<'_>, out: &mut Vec<HandedOver>, facts: &mut Facts) {
+    fn add(&self, template: &Template<'_>, given: Given<'_>, out: &mut Vec<HandedOver>, facts: &mut Facts) {
+        let words = template.words;
         let queue = Queue {
-            id: format!("{ID}:eventbridge:{}", self.name).into(),
+            id: format!("{}:eventbridge:{}", words.system, self.name).into(),
             service: SERVICE,
             name: self.name.clone(),
             names: Vec::new(),
@@ -131,19 +144,19 @@ impl HandOver {
         out.push(HandedOver { queue, is_written: given.is_written, is_delivery: true });
         let attempts = match given.count {
             Some(e) => number(&e.value).map(|n| Attempts::Count(n.max(0.0) as u64 + 1)),
-            None => Setting::default(Attempts::Count(186), EVENTS),
+            None => Setting::default(Attempts::Count(186), self.source),
         };
         // It repeats the handing over only, so it multiplies nothing that the target does.
         let scope = Scope::Consumers { queue: None, components: Vec::new(), group: String::new() };
-        let id = format!("{ID}:eventbridge:{}", self.name);
-        let mut layer = redelivery(id, self.name.clone(), self.opens, attempts, scope);
+        let id = (format!("{}:eventbridge:{}", words.system, self.name), self.name.clone());
+        let mut layer = redelivery(words.system, id, self.opens, attempts, scope);
         layer.asked_for = given.is_written;
         layer.reading = match given.count {
-            Some(e) => format!("{} on {}", settings::quote(e), self.name),
-            None => format!("{}, which sets no `RetryPolicy`", self.name),
+            Some(e) => format!("{} on {}", template.quote(e), self.name),
+            None => format!("{}, which sets no {}", self.name, words.retry_policy),
         };
         layer.place = given.count.map_or(self.opens, |e| e.value.span);
-        layer.advice.fewer = Some("`RetryPolicy: {MaximumRetryAttempts: 0}`".to_owned());
+        layer.advice.fewer = Some(words.hand_over_once.to_owned());
         facts.layers.push(layer);
     }
 }

@@ -3,7 +3,7 @@
 use super::given_up::HandedOver;
 use super::layers::redelivery;
 use super::template::{Resolved, Resource, Template, number};
-use super::{ID, INVOCATION, events, sns, sqs};
+use super::{INVOCATION, events, sns, sqs};
 use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, Facts};
 use crate::model::{
     Attempts, Confidence, DeadLetter, IncompleteRecord, Queue, QueueName, QueueRef, RecordPart, Scope, Setting,
@@ -55,10 +55,12 @@ pub(super) fn read(template: &Template<'_>, out: &mut Vec<HandedOver>, facts: &m
     }
     for mapping in template.of_kind("AWS::Lambda::EventSourceMapping") {
         let Some(properties) = mapping.properties else { continue };
-        let name = format!("event source mapping {}", mapping.id);
+        let name = format!("event source mapping {}", mapping.short());
         let function = resource_name(template, properties.get("FunctionName"));
         let source = properties.get("EventSourceArn");
-        source_of(template, &Source { name, opens: mapping.id_span, settings: properties, source, function }, facts);
+        let is_kafka = properties.get("SelfManagedEventSource").is_some();
+        let source = Source { name, opens: mapping.id_span, settings: properties, source, is_kafka, function };
+        source_of(template, &source, facts);
     }
 }
 
@@ -112,8 +114,9 @@ fn serverless_event(
         "sqs" | "stream" | "kafka" | "msk" => {
             let settings = &*event.value;
             let source = settings.get("arn").or_else(|| settings.as_str().map(|_| settings));
-            let source =
-                Source { name, opens: event.key_span, settings, source, function: Some(function.key.to_string()) };
+            let is_kafka = &*event.key == "kafka";
+            let function = Some(function.key.to_string());
+            let source = Source { name, opens: event.key_span, settings, source, is_kafka, function };
             source_of(template, &source, facts);
         }
         "eventBridge" => events::read_serverless(template, &function.key, event, out, facts),
@@ -203,7 +206,7 @@ impl<'a> Function<'a> {
             retries,
             on_failure: own(&["DestinationConfig", "OnFailure"]),
             dead_letter_config: resource.get(&["DeadLetterConfig"]).or_else(|| resource.get(&["DeadLetterQueue"])),
-            advice: "an `OnFailure` destination in the function's `EventInvokeConfig`",
+            advice: template.words.function_advice,
         }
     }
 
@@ -212,6 +215,7 @@ impl<'a> Function<'a> {
         if !self.asynchronous && !is_told {
             return;
         }
+        let words = template.words;
         let config_target = self.dead_letter_config.map(|c| c.get("TargetArn").unwrap_or(c));
         let dead_letter = match self.on_failure {
             Some(node) => match (node.get("Destination"), node.get("Type")) {
@@ -237,7 +241,7 @@ impl<'a> Function<'a> {
             });
         }
         let queue = Queue {
-            id: format!("{ID}:lambda:{}", self.component).into(),
+            id: format!("{}:lambda:{}", words.system, self.component).into(),
             service: SERVICE,
             name: format!("asynchronous {}", self.name),
             names: Vec::new(),
@@ -265,18 +269,18 @@ impl<'a> Function<'a> {
         let scope = Scope::Consumers {
             queue: None,
             components: vec![template.component(self.component.clone())],
-            group: format!("{ID}:invocation"),
+            group: format!("{}:invocation", words.system),
         };
-        let id = format!("{ID}:invocation:{}", self.component);
-        let mut layer =
-            redelivery(id, format!("asynchronous invocation of {}", self.name), self.opens, attempts, scope);
+        let id = format!("{}:invocation:{}", words.system, self.component);
+        let id = (id, format!("asynchronous invocation of {}", self.name));
+        let mut layer = redelivery(words.system, id, self.opens, attempts, scope);
         if let Some(e) = self.retries {
             layer.place = e.value.span;
-            layer.reading = format!("{} on {}", settings::quote(e), self.name);
+            layer.reading = format!("{} on {}", template.quote(e), self.name);
         } else {
-            layer.reading = format!("{}, which sets no `MaximumRetryAttempts`", self.name);
+            layer.reading = format!("{}, which sets no {}", self.name, words.attempts);
         }
-        layer.advice.fewer = Some("`EventInvokeConfig: {MaximumRetryAttempts: 0}`".to_owned());
+        layer.advice.fewer = Some(words.run_once.to_owned());
         facts.layers.push(layer);
     }
 }
@@ -298,7 +302,19 @@ struct Source<'a> {
     opens: Span,
     settings: &'a Node,
     source: Option<&'a Node>,
+    /// Whether its kind says that it is a cluster of the user's own.
+    is_kafka: bool,
     function: Option<String>,
+}
+
+impl Source<'_> {
+    /// The kind as far as its own settings tell: only streams are read from a position on.
+    fn kind(&self) -> Option<Kind> {
+        let position = self.settings.get_any(&["StartingPosition", "startingPosition"]);
+        let is_database = self.settings.get("DocumentDBEventSourceConfig").is_some()
+            || self.settings.get("DocumentDbEventSourceConfig").is_some();
+        (self.is_kafka || position.is_some() && !is_database).then_some(Kind::Stream)
+    }
 }
 
 /// A SAM event that polls.
@@ -309,10 +325,11 @@ fn sam_source(template: &Template<'_>, function: &Resource<'_>, event: &Entry, f
     }
     let Some(settings) = event.value.get("Properties") else { return };
     let source = Source {
-        name: format!("event {} of function {}", event.key, function.id),
+        name: format!("event {} of function {}", event.key, function.short()),
         opens: event.key_span,
         settings,
         source: settings.get_any(&["Queue", "Stream"]),
+        is_kafka: kind == "SelfManagedKafka",
         function: Some(template.title(function, "FunctionName")),
     };
     source_of(template, &source, facts);
@@ -320,10 +337,10 @@ fn sam_source(template: &Template<'_>, function: &Resource<'_>, event: &Entry, f
 
 /// A queue's consumer, or a stream's.
 fn source_of(template: &Template<'_>, source: &Source<'_>, facts: &mut Facts) {
-    let Some(arn) = source.source else { return };
-    match kind_of(template, arn) {
+    let kind = source.source.and_then(|arn| kind_of(template, arn));
+    match kind.or_else(|| source.kind()) {
         Some(Kind::Queue) => {
-            let Some(queue) = template.target(arn) else { return };
+            let Some(queue) = source.source.and_then(|arn| template.target(arn)) else { return };
             facts.consumers.extend(source.function.clone().map(|component| crate::facts::ConsumerFact {
                 queue: QueueName { service: sqs::SERVICE, queue },
                 component: template.component(component),
@@ -357,6 +374,7 @@ fn kind_of(template: &Template<'_>, arn: &Node) -> Option<Kind> {
 
 /// A stream's records come again until one batch succeeds: a limit and a destination are the user's to set.
 fn stream(template: &Template<'_>, source: &Source<'_>, facts: &mut Facts) {
+    let words = template.words;
     let entry = |names: [&str; 2]| source.settings.entry_any(&names).filter(|e| e.value.as_int() != Some(-1));
     let count = entry(["MaximumRetryAttempts", "maximumRetryAttempts"]);
     let age = entry(["MaximumRecordAgeInSeconds", "maximumRecordAgeInSeconds"]);
@@ -372,7 +390,7 @@ fn stream(template: &Template<'_>, source: &Source<'_>, facts: &mut Facts) {
         "holds up its shard, batch after batch, until it expires from the stream, and is then lost"
     };
     facts.queues.push(Queue {
-        id: format!("{ID}:stream:{}", source.name).into(),
+        id: format!("{}:stream:{}", words.system, source.name).into(),
         service: SERVICE,
         name: source.name.clone(),
         names: Vec::new(),
@@ -383,10 +401,7 @@ fn stream(template: &Template<'_>, source: &Source<'_>, facts: &mut Facts) {
         minor: false,
         retention: None,
         ages_from_first_send: false,
-        advice: Some(
-            "`DestinationConfig: {OnFailure: {Destination: ...}}` on the event source, with `MaximumRetryAttempts`"
-                .to_owned(),
-        ),
+        advice: Some(words.source_advice.to_owned()),
         confidence: Confidence::High,
         dead_letters_of: Vec::new(),
         alarms: Vec::new(),
@@ -407,16 +422,16 @@ fn stream(template: &Template<'_>, source: &Source<'_>, facts: &mut Facts) {
         (None, Some(e)) => Setting::unknown("as often as fits into the age of a record", Some(e.value.span)),
         (None, None) => Setting::unknown("as often as fits until the record expires from the stream", None),
     };
-    let group = format!("{ID}:stream:{}", source.name);
+    let group = format!("{}:stream:{}", words.system, source.name);
     let components = source.function.clone().map(|name| template.component(name)).into_iter().collect();
     let scope = Scope::Consumers { queue: None, components, group: group.clone() };
-    let mut layer = redelivery(group, source.name.clone(), source.opens, attempts, scope);
+    let mut layer = redelivery(words.system, (group, source.name.clone()), source.opens, attempts, scope);
     layer.asked_for = true;
     layer.place = count.map_or(source.opens, |e| e.value.span);
     layer.reading = match count {
-        Some(e) => format!("{} on {}", settings::quote(e), source.name),
-        None => format!("{}, which sets no `MaximumRetryAttempts`", source.name),
+        Some(e) => format!("{} on {}", template.quote(e), source.name),
+        None => format!("{}, which sets no {}", source.name, words.attempts),
     };
-    layer.advice.limit = Some("set `MaximumRetryAttempts` and an `OnFailure` destination".to_owned());
+    layer.advice.limit = Some(format!("set {} and a destination for failures", words.attempts));
     facts.layers.push(layer);
 }

@@ -26,18 +26,18 @@ impl HandedOver {
 }
 
 /// Adds what a template hands over; `first` is the number of its first queue among the facts.
-pub(super) fn add(all: Vec<HandedOver>, first: usize, facts: &mut Facts) {
+pub(super) fn add(whole: &str, all: Vec<HandedOver>, first: usize, facts: &mut Facts) {
     let keeps = |q: &Queue| matches!(q.dead_letter, DeadLetter::To { .. } | DeadLetter::BuiltIn);
     let queues = facts.queues.get(first..).unwrap_or_default();
     let has_dead_letters = queues.iter().any(|q| keeps(q) || q.is_for_dead_letters());
     let (deliveries, runs): (Vec<_>, Vec<_>) = all.into_iter().partition(|h| h.is_delivery);
     let cares_for_runs = has_dead_letters || runs.iter().any(|h| keeps(&h.queue));
     let cares_for_deliveries = deliveries.iter().any(|h| keeps(&h.queue));
-    add_kind(runs, cares_for_runs, facts);
-    add_kind(deliveries, cares_for_deliveries, facts);
+    add_kind(whole, runs, cares_for_runs, facts);
+    add_kind(whole, deliveries, cares_for_deliveries, facts);
 }
 
-fn add_kind(all: Vec<HandedOver>, cares: bool, facts: &mut Facts) {
+fn add_kind(whole: &str, all: Vec<HandedOver>, cares: bool, facts: &mut Facts) {
     let is_said_once = |h: &HandedOver| h.lacks() && !cares && !h.is_written;
     let (once, each): (Vec<_>, Vec<_>) = all.into_iter().partition(is_said_once);
     let others = once.len().saturating_sub(1);
@@ -47,7 +47,7 @@ fn add_kind(all: Vec<HandedOver>, cares: bool, facts: &mut Facts) {
         queue.minor = true;
         if others > 0 {
             let kind = if others == 1 { "other" } else { "others" };
-            queue.name = format!("{}, like {others} {kind} of this template,", queue.name);
+            queue.name = format!("{}, like {others} {kind} of this {whole},", queue.name);
         }
         queue
     }));

@@ -2,17 +2,22 @@
 
 use std::time::Duration;
 
-use super::ID;
 use crate::model::{
     Advice, Attempts, Conditions, Confidence, Layer, LayerKind, Methods, ModeSet, Purpose, Scope, Setting, Wait,
 };
 use crate::source::Span;
 
 /// A redelivery whose schedule the platform fixes: nothing about its waits can be set, so no rule about waits speaks.
-pub(super) fn redelivery(id: String, name: String, opens: Span, attempts: Setting<Attempts>, scope: Scope) -> Layer {
+pub(super) fn redelivery(
+    system: &'static str,
+    (id, name): (String, String),
+    opens: Span,
+    attempts: Setting<Attempts>,
+    scope: Scope,
+) -> Layer {
     Layer {
         id: id.into(),
-        system: ID,
+        system,
         kind: LayerKind::Queue,
         reading: name.clone(),
         name,

@@ -8,7 +8,10 @@ mod layers;
 mod sns;
 mod sqs;
 mod template;
+pub mod terraform;
+mod words;
 
+use self::given_up::HandedOver;
 use self::template::Template;
 use crate::facts::Facts;
 use crate::syntax::Node;
@@ -17,15 +20,15 @@ use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions};
 /// CloudFormation.
 pub struct CloudFormation;
 
-const ID: &str = "cloudformation";
 const SQS: &str = "boto/botocore data/sqs/2012-11-05/service-2.json";
 const SNS: &str = "Amazon SNS developer guide, message delivery retries";
 const EVENTS: &str = "Amazon EventBridge user guide, event retry policy and dead-letter queues";
 const INVOCATION: &str = "AWS Lambda developer guide, asynchronous invocation";
+const SCHEDULER: &str = "hashicorp/terraform-provider-aws website/docs/r/scheduler_schedule.html.markdown";
 const STREAMS: &str = "AWS Lambda developer guide, event source mappings";
 
 static META: SystemMeta = SystemMeta {
-    id: ID,
+    id: words::TEMPLATE.system,
     name: "CloudFormation",
     reads: "templates of CloudFormation and SAM (YAML, JSON) and serverless.yml: SQS queues, SNS subscriptions, \
             EventBridge targets, Lambda functions and their event sources, CloudWatch alarms",
@@ -48,6 +51,11 @@ static META: SystemMeta = SystemMeta {
             what: "RetryPolicy.MaximumRetryAttempts of an EventBridge target absent",
             value: "186 attempts (185 retries)",
             source: EVENTS,
+        },
+        DefaultFigure {
+            what: "RetryPolicy.MaximumRetryAttempts of an EventBridge schedule absent",
+            value: "186 attempts (185 retries)",
+            source: SCHEDULER,
         },
         DefaultFigure {
             what: "MaximumRetryAttempts of asynchronous invocation absent",
@@ -80,18 +88,24 @@ impl System for CloudFormation {
                 None => continue,
             };
             let first = facts.queues.len();
-            let mut handed_over = Vec::new();
-            sqs::read(&template, facts);
-            sns::read(&template, facts);
-            events::read(&template, &mut handed_over, facts);
-            functions::read(&template, &mut handed_over, facts);
-            alarms::read(&template, facts);
+            let mut handed_over = read(&template, facts);
             if serverless {
                 functions::read_serverless(&template, &mut handed_over, facts);
             }
-            given_up::add(handed_over, first, facts);
+            given_up::add(template.words.whole, handed_over, first, facts);
         }
     }
+}
+
+/// Whatever resources a template has; what is handed over is for the caller to add.
+fn read(template: &Template<'_>, facts: &mut Facts) -> Vec<HandedOver> {
+    let mut handed_over = Vec::new();
+    sqs::read(template, facts);
+    sns::read(template, facts);
+    events::read(template, &mut handed_over, facts);
+    functions::read(template, &mut handed_over, facts);
+    alarms::read(template, facts);
+    handed_over
 }
 
 /// `serverless.yml` for AWS.

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
+use super::SNS;
 use super::layers::redelivery;
 use super::template::{Resolved, Resource, Template};
-use super::{ID, SNS};
 use crate::facts::Facts;
 use crate::model::{Advice, Attempts, Confidence, DeadLetter, Jitter, Layer, Queue, QueueRef, Scope, Setting, Wait};
 use crate::source::Span;
-use crate::syntax::{Node, Syntax};
-use crate::systems::embedded;
+use crate::syntax::Node;
 
 /// The service of subscriptions.
 const SERVICE: &str = "sns";
@@ -17,7 +16,7 @@ const SERVICE: &str = "sns";
 pub(super) fn read(template: &Template<'_>, facts: &mut Facts) {
     for resource in template.of_kind("AWS::SNS::Subscription") {
         let Some(properties) = resource.properties else { continue };
-        let name = format!("SNS subscription {}", resource.id);
+        let name = format!("SNS subscription {}", resource.short());
         let protocol = protocol(template, properties.get("Protocol"));
         let policy = resource.get(&["RedrivePolicy"]);
         facts.queues.extend(subscription(template, &name, &protocol, policy, resource.id_span));
@@ -28,8 +27,8 @@ pub(super) fn read(template: &Template<'_>, facts: &mut Facts) {
     for topic in template.of_kind("AWS::SNS::Topic") {
         for (n, item) in topic.get(&["Subscription"]).map_or(&[][..], Node::items).iter().enumerate() {
             let protocol = protocol(template, item.get("Protocol"));
-            let name = format!("subscription {} of SNS topic {}", n + 1, topic.id);
-            let place = crate::systems::settings::opening(template.file, item);
+            let name = format!("subscription {} of SNS topic {}", n + 1, topic.short());
+            let place = template.opening(item);
             facts.queues.extend(subscription(template, &name, &protocol, None, place));
         }
     }
@@ -79,7 +78,7 @@ fn subscription(
         None => DeadLetter::None,
         Some(node) if node.tag.is_some() => DeadLetter::Unknown,
         Some(node) => {
-            let parsed = embedded::of_scalar(template.file, node, Syntax::Json);
+            let parsed = template.embedded(node);
             let inner = parsed.as_ref().and_then(|p| p.documents.first());
             let policy: &Node = inner.map_or(node, |n| n);
             match policy.get("deadLetterTargetArn").map(|n| (template.target(n), n.span)) {
@@ -89,7 +88,7 @@ fn subscription(
         }
     };
     Some(Queue {
-        id: format!("{ID}:sns:{name}").into(),
+        id: format!("{}:sns:{name}", template.words.system).into(),
         service: SERVICE,
         name: name.to_owned(),
         names: Vec::new(),
@@ -100,7 +99,7 @@ fn subscription(
         minor,
         retention: None,
         ages_from_first_send: false,
-        advice: Some("a `RedrivePolicy` with the `deadLetterTargetArn` of an SQS queue on the subscription".to_owned()),
+        advice: Some(template.words.subscription_advice.to_owned()),
         confidence: Confidence::High,
         dead_letters_of: Vec::new(),
         alarms: Vec::new(),
@@ -111,9 +110,10 @@ fn subscription(
 fn http_layer(template: &Template<'_>, resource: &Resource<'_>, name: String) -> Option<Layer> {
     let opens = resource.id_span;
     let scope = Scope::Consumers { queue: None, components: Vec::new(), group: String::new() };
-    let id = format!("{ID}:sns:{}", resource.id);
+    let words = template.words;
+    let id = (format!("{}:sns:{}", words.system, resource.short()), name.clone());
     let entry = resource.entry(&["DeliveryPolicy"]);
-    let parsed = entry.and_then(|e| embedded::of_scalar(template.file, &e.value, Syntax::Json));
+    let parsed = entry.and_then(|e| template.embedded(&e.value));
     let inner = parsed.as_ref().and_then(|p| p.documents.first());
     let policy = match (entry, inner) {
         (_, Some(document)) => document.get("healthyRetryPolicy"),
@@ -125,9 +125,9 @@ fn http_layer(template: &Template<'_>, resource: &Resource<'_>, name: String) ->
         if entry.is_some() || topic_has_policy(template, resource) {
             return None;
         }
-        let mut layer = redelivery(id, name.clone(), opens, Setting::default(Attempts::Count(4), SNS), scope);
+        let mut layer = redelivery(words.system, id, opens, Setting::default(Attempts::Count(4), SNS), scope);
         layer.wait = Wait::Fixed(Setting::default(Duration::from_secs(20), SNS));
-        layer.reading = format!("{name}, which sets no `DeliveryPolicy`");
+        layer.reading = format!("{name}, which sets no {}", words.delivery_policy);
         return Some(layer);
     };
     let count = |key: &str| policy.get(key).and_then(Node::as_int);
@@ -136,11 +136,10 @@ fn http_layer(template: &Template<'_>, resource: &Resource<'_>, name: String) ->
         Some(e) => crate::systems::settings::retries(e),
         None => Setting::default(Attempts::Count(4), SNS),
     };
-    let mut layer = redelivery(id, name.clone(), opens, attempts, scope);
+    let mut layer = redelivery(words.system, id, opens, attempts, scope);
     layer.asked_for = true;
     layer.place = retries.map_or(opens, |e| e.value.span);
-    layer.reading =
-        retries.map_or_else(|| name.clone(), |e| format!("{} on {name}", crate::systems::settings::quote(e)));
+    layer.reading = retries.map_or_else(|| name.clone(), |e| format!("{} on {name}", template.quote(e)));
     layer.jitter = Setting::default(Jitter::Full, SNS);
     let seconds = |key: &str| count(key).map(|n| n.max(0) as u64);
     let (least, most) = (seconds("minDelayTarget").unwrap_or(20), seconds("maxDelayTarget").unwrap_or(20));

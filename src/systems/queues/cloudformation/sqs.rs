@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
+use super::SQS;
 use super::layers::{redelivery, spoken, within};
 use super::template::{Resource, Template, number};
-use super::{ID, SQS};
 use crate::facts::Facts;
 use crate::model::{Attempts, Confidence, DeadLetter, Layer, Queue, QueueName, QueueRef, Scope, Setting, Wait};
-use crate::syntax::{Node, Syntax};
-use crate::systems::{embedded, settings};
+use crate::syntax::Node;
 
 /// The service, as alarms and references name it.
 pub(super) const SERVICE: &str = "sqs";
@@ -62,6 +61,10 @@ impl<'a> SqsQueue<'a> {
         }
     }
 
+    fn id(&self) -> String {
+        format!("{}:sqs:{}", self.template.words.system, self.title)
+    }
+
     /// Where its dead letters go.
     fn target(&self) -> Option<&QueueRef> {
         match &self.redrive {
@@ -73,7 +76,7 @@ impl<'a> SqsQueue<'a> {
     fn queue(&self) -> Queue {
         let fifo = self.resource.get(&["FifoQueue"]).and_then(Node::as_bool) == Some(true);
         Queue {
-            id: format!("{ID}:sqs:{}", self.title).into(),
+            id: self.id().into(),
             service: SERVICE,
             name: format!("SQS queue {}", self.title),
             names: self.template.names(&self.resource, "QueueName"),
@@ -89,7 +92,7 @@ impl<'a> SqsQueue<'a> {
             minor: fifo,
             retention: Some(self.retention.clone()),
             ages_from_first_send: !fifo,
-            advice: Some("a `RedrivePolicy` with `deadLetterTargetArn` and `maxReceiveCount`".to_owned()),
+            advice: Some(self.template.words.queue_advice.to_owned()),
             confidence: Confidence::High,
             dead_letters_of: Vec::new(),
             alarms: Vec::new(),
@@ -111,30 +114,32 @@ impl<'a> SqsQueue<'a> {
         let scope = Scope::Consumers {
             queue: Some(QueueName { service: SERVICE, queue: reference }),
             components: Vec::new(),
-            group: format!("{ID}:sqs:{}", self.title),
+            group: self.id(),
         };
-        let id = format!("{ID}:sqs:{}", self.title);
+        let words = self.template.words;
+        let id = (self.id(), name.clone());
         let opens = self.resource.id_span;
         let mut layer = match &self.redrive {
-            Redrive::None => redelivery(id, name.clone(), opens, self.until_it_expires(), scope),
+            Redrive::None => redelivery(words.system, id, opens, self.until_it_expires(), scope),
             Redrive::Unknown => {
-                redelivery(id, name.clone(), opens, Setting::unknown("its redrive policy cannot be read", None), scope)
+                let deliveries = Setting::unknown("its redrive policy cannot be read", None);
+                redelivery(words.system, id, opens, deliveries, scope)
             }
             Redrive::To { deliveries, place, quoted, .. } => {
-                let mut layer = redelivery(id, name.clone(), opens, deliveries.clone(), scope);
+                let mut layer = redelivery(words.system, id, opens, deliveries.clone(), scope);
                 layer.place = place.unwrap_or(opens);
                 layer.reading = format!("{quoted} on {name}");
                 layer
             }
         };
         if matches!(self.redrive, Redrive::None) {
-            layer.reading = format!("{name}, which has no `RedrivePolicy`");
+            layer.reading = format!("{name}, which has no {}", words.redrive_policy);
         }
         // Whoever makes a queue asks for redelivery.
         layer.asked_for = true;
         layer.wait = Wait::Fixed(self.visibility.clone());
         layer.wait_place = self.resource.entry(&["VisibilityTimeout"]).map(|e| e.value.span);
-        layer.advice.fewer = Some("a smaller `maxReceiveCount` in the queue's `RedrivePolicy`".to_owned());
+        layer.advice.fewer = Some(format!("a smaller `maxReceiveCount` in the queue's {}", words.redrive_policy));
         Some(layer)
     }
 
@@ -158,7 +163,7 @@ fn redrive(template: &Template<'_>, resource: &Resource<'_>) -> Redrive {
     if entry.value.tag.is_some() {
         return Redrive::Unknown;
     }
-    let parsed = embedded::of_scalar(template.file, &entry.value, Syntax::Json);
+    let parsed = template.embedded(&entry.value);
     let inner = parsed.as_ref().and_then(|p| p.documents.first());
     let node: &Node = inner.map_or(&entry.value, |n| n);
     let Some(target) = node.get("deadLetterTargetArn") else { return Redrive::Unknown };
@@ -170,13 +175,13 @@ fn redrive(template: &Template<'_>, resource: &Resource<'_>) -> Redrive {
         Some(count) => Redrive::To {
             deliveries: number(&count.value).map(|n| Attempts::Count(n.max(1.0) as u64)),
             place: Some(count.value.span),
-            quoted: settings::quote(count),
+            quoted: template.quote(count),
             dead_letter,
         },
         None => Redrive::To {
             deliveries: Setting::default(Attempts::Count(10), SQS),
             place: None,
-            quoted: "`RedrivePolicy` without `maxReceiveCount`".to_owned(),
+            quoted: format!("{} without `maxReceiveCount`", template.words.redrive_policy),
             dead_letter,
         },
     }

@@ -2,18 +2,25 @@
 
 use std::collections::BTreeMap;
 
+use super::terraform::Put;
+use super::words::{MODULE, TEMPLATE, Words};
 use crate::model::{ComponentName, DeadLetter, QueueRef, Setting};
 use crate::source::{SourceFile, Span};
-use crate::syntax::{Entry, Node, Value};
+use crate::syntax::{Entry, Node, Parsed, Syntax, Value};
+use crate::systems::{Unit, embedded, settings, terraform};
 
 /// References nested deeper than this are not followed; no template has them.
 const MAX_DEPTH: u32 = 8;
 
-/// A template.
+/// A template, or a module of Terraform put as one.
 #[derive(Debug)]
 pub(super) struct Template<'a> {
-    /// The file.
+    /// The file; of several the first.
     pub(super) file: &'a SourceFile,
+    /// All of them.
+    files: Vec<&'a SourceFile>,
+    /// What things are called in it.
+    pub(super) words: &'static Words,
     /// The whole document.
     pub(super) root: &'a Node,
     resources: BTreeMap<&'a str, Resource<'a>>,
@@ -34,6 +41,11 @@ pub(super) struct Resource<'a> {
 }
 
 impl<'a> Resource<'a> {
+    /// The id for people: in Terraform without the type.
+    pub(super) fn short(&self) -> &'a str {
+        self.id.rsplit('.').next().unwrap_or(self.id)
+    }
+
     /// The entry under a chain of properties; null is as good as absent.
     pub(super) fn entry(&self, path: &[&str]) -> Option<&'a Entry> {
         let (last, init) = path.split_last()?;
@@ -62,14 +74,56 @@ impl<'a> Template<'a> {
     /// A document that is a template, or has one in it (`resources` of the Serverless Framework).
     pub(super) fn of(file: &'a SourceFile, root: &'a Node) -> Option<Self> {
         let listed = root.get("Resources").or_else(|| root.at(&["resources", "Resources"]))?;
-        let mut template = Self { file, root, resources: BTreeMap::new(), order: Vec::new() };
+        let mut template = Self::empty(file, root);
         template.add(listed);
         (!template.resources.is_empty()).then_some(template)
     }
 
     /// A Serverless service without resources of its own.
     pub(super) fn empty(file: &'a SourceFile, root: &'a Node) -> Self {
-        Self { file, root, resources: BTreeMap::new(), order: Vec::new() }
+        let (resources, order) = (BTreeMap::new(), Vec::new());
+        Self { file, files: vec![file], words: &TEMPLATE, root, resources, order }
+    }
+
+    /// The resources of a module.
+    pub(super) fn of_module(unit: &Unit<'a>, all: &'a [Put]) -> Option<Self> {
+        let (file, root) = unit.documents().next()?;
+        let files = unit.parts.iter().map(|part| part.file).collect();
+        let mut template = Self { files, words: &MODULE, ..Self::empty(file, root) };
+        for put in all {
+            let properties = Some(&put.properties);
+            let resource = Resource { id: &put.id, id_span: put.place, kind: put.kind, properties };
+            if template.resources.insert(&put.id, resource).is_none() {
+                template.order.push(&put.id);
+            }
+        }
+        (!template.order.is_empty()).then_some(template)
+    }
+
+    /// The file in which something stands.
+    fn file_of(&self, span: Span) -> &'a SourceFile {
+        self.files.iter().find(|file| file.id == span.file).copied().unwrap_or(self.file)
+    }
+
+    /// Where an entry of a list opens.
+    pub(super) fn opening(&self, node: &Node) -> Span {
+        settings::opening(self.file_of(node.span), node)
+    }
+
+    /// The JSON that stands as text in a value.
+    pub(super) fn embedded(&self, node: &Node) -> Option<Parsed> {
+        embedded::of_scalar(self.file_of(node.span), node, Syntax::Json)
+    }
+
+    /// A setting as it is written: "`maxReceiveCount: 5`".
+    pub(super) fn quote(&self, entry: &Entry) -> String {
+        let written = self.file_of(entry.key_span).text.get(entry.key_span.range());
+        let written = written.map(|text| text.trim_matches(['"', '\'']));
+        // In a text with escapes the place is that of the whole.
+        let is_word = |text: &&str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let key = written.filter(is_word).unwrap_or(&entry.key);
+        let value = settings::shown(entry.value.as_str().unwrap_or_default());
+        format!("`{}{}{value}`", settings::shown(key), self.words.sets)
     }
 
     fn add(&mut self, listed: &'a Node) {
@@ -179,13 +233,10 @@ impl<'a> Template<'a> {
                 // `arn:aws:sqs:${AWS::Region}:${AWS::AccountId}:orders`: colons inside of `${}` part nothing.
                 let shortened = text.replace("AWS::", "AWS.");
                 let last = shortened.rsplit([':', '/']).next().unwrap_or_default().replace("AWS.", "AWS::");
-                let inner = last
-                    .strip_prefix("${")
-                    .and_then(|t| t.strip_suffix('}'))
-                    .map(|t| t.trim_end_matches(".Arn").trim_end_matches(".QueueName"));
+                let inner = last.strip_prefix("${").and_then(|t| t.strip_suffix('}'));
                 match inner {
-                    Some(id) if self.resources.contains_key(id) => {
-                        Some(QueueRef::Object { file: self.file.id, id: id.to_owned() })
+                    Some(inner) if self.named(inner).is_some() => {
+                        self.named(inner).map(|id| QueueRef::Object { file: self.file.id, id })
                     }
                     // A parameter, an import, a variable: something that this template does not hold.
                     Some(_) => None,
@@ -194,6 +245,13 @@ impl<'a> Template<'a> {
             }
             Resolved::Unknown => None,
         }
+    }
+
+    /// The resource that the inside of a placeholder names: `Queue.Arn`, `aws_sqs_queue.orders.arn`.
+    fn named(&self, inner: &str) -> Option<String> {
+        let id = inner.trim_end_matches(".Arn").trim_end_matches(".QueueName");
+        let known = |id: &String| self.resources.contains_key(id.as_str());
+        Some(id.to_owned()).filter(known).or_else(|| terraform::address(inner).filter(known))
     }
 
     /// A function of this template.
@@ -224,7 +282,7 @@ impl<'a> Template<'a> {
     pub(super) fn title(&self, resource: &Resource<'_>, name: &str) -> String {
         match resource.get(&[name]).map(|node| self.resolve(node)) {
             Some(Resolved::Text(text)) if !text.contains("${") => text,
-            _ => resource.id.to_owned(),
+            _ => resource.short().to_owned(),
         }
     }
 }

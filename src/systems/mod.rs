@@ -20,7 +20,7 @@ mod objects;
 pub mod overlays;
 pub mod queues;
 pub mod record;
-mod repeats;
+pub(crate) mod repeats;
 mod retry_on;
 mod settings;
 pub mod sql;

@@ -7,7 +7,7 @@ use crate::model::{
 use crate::source::Span;
 
 /// A redelivery or a rerun that takes whatever went wrong, and whose waits are the platform's.
-pub(super) fn layer(
+pub(crate) fn layer(
     system: &'static str,
     kind: LayerKind,
     id: std::sync::Arc<str>,
@@ -45,7 +45,7 @@ pub(super) fn layer(
 }
 
 /// A queue or consumer of which nothing can be said yet.
-pub(super) fn queue(service: &'static str, id: std::sync::Arc<str>, name: String, place: Span) -> Queue {
+pub(crate) fn queue(service: &'static str, id: std::sync::Arc<str>, name: String, place: Span) -> Queue {
     Queue {
         id,
         service,

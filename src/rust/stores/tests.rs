@@ -360,8 +360,10 @@ fn consumers_that_reject() {
     }
 }
 
-/// Each job: its attempts, whether its count is a default, the first waits in seconds, and whether its dead letters are lost.
-fn jobs(code: &str) -> Vec<(String, Option<u64>, bool, Vec<u64>, bool)> {
+/// A job: its place, its attempts, whether its count is a default, the first waits in seconds, and whether its dead letters are lost.
+type JobShown = (String, Option<u64>, bool, Vec<u64>, bool);
+
+fn jobs(code: &str) -> Vec<JobShown> {
     let (found, sources) = handling(code);
     let shown = |job: super::jobs::Job| {
         let waits = (0..3).filter_map(|n| job.layer.wait.nominal(n)).map(|d| d.as_secs()).collect();

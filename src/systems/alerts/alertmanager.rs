@@ -112,12 +112,7 @@ pub(super) fn reach_nobody(routes: &AlertRoutesFact, labels: &[(String, Option<S
 fn follow<'r>(route: &'r AlertRoute, labels: &[(String, Option<String>)], ends: &mut Vec<Option<&'r str>>) {
     let mut is_taken = false;
     for inner in &route.routes {
-        let passes = inner.tests.iter().map(|test| passes(test, labels));
-        let passes = passes.fold(Some(true), |all, one| match (all, one) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (None, _) | (_, None) => None,
-            _ => Some(true),
-        });
+        let passes = passes_all(&inner.tests, labels);
         if passes == Some(false) {
             continue;
         }
@@ -134,6 +129,15 @@ fn follow<'r>(route: &'r AlertRoute, labels: &[(String, Option<String>)], ends: 
     if !is_taken {
         ends.push(route.receiver.as_deref());
     }
+}
+
+/// Whether every label passes; `None`: it hangs on one that is not known.
+fn passes_all(tests: &[LabelTest], labels: &[(String, Option<String>)]) -> Option<bool> {
+    let found: Vec<Option<bool>> = tests.iter().map(|test| passes(test, labels)).collect();
+    if found.contains(&Some(false)) {
+        return Some(false);
+    }
+    (!found.contains(&None)).then_some(true)
 }
 
 /// Whether a label passes; `None`: its value is not known.

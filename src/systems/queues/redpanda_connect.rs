@@ -157,7 +157,7 @@ impl Stream<'_> {
             cap: backoff("max_interval", 3000).map(Some),
         };
         // Around a client it repeats what that one has given up.
-        if let Some(to) = node.get("output").and_then(|o| client_of(o)) {
+        if let Some(to) = node.get("output").and_then(client_of) {
             layer.scope = crate::model::Scope::Client { to: Some(to), grpc: false };
         }
         layer.advice.limit =

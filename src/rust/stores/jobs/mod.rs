@@ -9,14 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::functions::Code;
-use crate::model::{
-    Advice, Attempts, Conditions, Confidence, DeadLetter, Jitter, Layer, LayerKind, Methods, ModeSet, Queue, Scope,
-    Setting, Wait,
-};
+use crate::model::{Attempts, Confidence, DeadLetter, Jitter, Layer, LayerKind, Queue, Scope, Setting, Wait};
 use crate::rust::ir::{Expr, ExprKind, Item, Lit, Module};
 use crate::rust::walk;
 use crate::source::{Sources, Span};
-use crate::systems::SystemMeta;
+use crate::systems::{SystemMeta, repeats};
 
 /// A job, or a loop that takes messages.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,48 +43,15 @@ pub fn metas() -> impl Iterator<Item = &'static SystemMeta> {
 fn job(system: &'static str, name: &str, place: Span, attempts: Setting<Attempts>) -> Job {
     let id: Arc<str> = format!("{system}:{name}").into();
     let layer = Layer {
-        id: id.clone(),
-        system,
-        kind: LayerKind::Job,
-        reading: name.to_owned(),
-        name: name.to_owned(),
-        place,
-        opens: place,
-        component: None,
         scope: Scope::Code,
-        asked_for: !attempts.is_default(),
-        attempts,
         wait: Wait::Unknown { why: "the job sets its own".to_owned() },
-        wait_place: None,
         jitter: Setting::default(Jitter::None, "the code"),
-        retries: Conditions { yes: ModeSet::all(), ..Conditions::default() },
-        retry_after: Setting::unknown("a job has no response", None),
-        methods: Methods::Unknown,
-        per_try: None,
-        overall: None,
-        budget: None,
-        labels: Vec::new(),
-        advice: Advice::default(),
-        copies: false,
-        stream: false,
-        confidence: Confidence::High,
+        ..repeats::layer(system, LayerKind::Job, id.clone(), name.to_owned(), place, attempts)
     };
     let queue = Queue {
-        id,
-        service: system,
-        name: name.to_owned(),
-        names: Vec::new(),
-        place,
-        otherwise: String::new(),
         dead_letter: DeadLetter::None,
-        holds_dead_letters: false,
-        minor: false,
-        retention: None,
-        ages_from_first_send: false,
-        advice: None,
         confidence: Confidence::Medium,
-        dead_letters_of: Vec::new(),
-        alarms: Vec::new(),
+        ..repeats::queue(system, id, name.to_owned(), place)
     };
     Job { layer, queue, runs: None }
 }

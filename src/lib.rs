@@ -5,6 +5,7 @@
 //! [`source`] (files, spans), [`syntax`] (trees), [`facts`] (what one unit says), [`model`] (what is true of all
 //! of them together), [`rules`] (findings), [`report`] (text, JSON).
 
+pub mod baseline;
 pub mod cli;
 pub mod commands;
 pub mod config;
@@ -16,6 +17,7 @@ pub mod report;
 pub mod rules;
 pub mod run;
 pub mod rust;
+pub mod since;
 pub mod source;
 pub mod status;
 pub mod suggest;
@@ -27,7 +29,7 @@ pub mod terminal;
 mod testing;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use config::Config;
@@ -59,6 +61,17 @@ pub struct Inputs {
     pub today: jiff::civil::Date,
     /// Whether every file is parsed, not only those that select picks. The result is the same.
     pub parse_all: bool,
+}
+
+impl Inputs {
+    /// Whether a file, by its shown path, lies under the given paths; whether it is there does not count.
+    pub fn covers(&self, file: &str) -> bool {
+        let absolute = |path: &Path| source::shown::resolved(&self.cwd.join(path));
+        let file = absolute(Path::new(file));
+        let real = |path: &PathBuf| self.cwd.join(path).canonicalize().unwrap_or_else(|_| absolute(path));
+        self.paths.iter().any(|path| file.starts_with(real(path)))
+            || self.stdin.iter().any(|stdin| file == absolute(Path::new(&stdin.path)))
+    }
 }
 
 /// A text given on standard input.
@@ -123,7 +136,7 @@ fn stages(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
     let model = graph::link(facts, code, &sources, config);
     let findings = rules::check(&model, &Comments { allows: &allows, today: inputs.today });
     let findings = config::apply_levels(findings, config, &sources);
-    Ok(Run { sources, model, findings, unread, files: discovered.files.len() })
+    Ok(Run { sources, model, findings, unread, files: discovered.files.len(), ..Run::default() })
 }
 
 fn in_order(parts: [Vec<Unread>; 3]) -> Vec<Unread> {

@@ -1,7 +1,9 @@
 //! What a run came to: all that a report needs.
 
+use crate::baseline::Compared;
 use crate::model::Model;
 use crate::rules::{Finding, Severity};
+use crate::since::LeftOut;
 use crate::source::{Sources, Unread};
 
 /// The result of a run.
@@ -11,8 +13,12 @@ pub struct Run {
     pub sources: Sources,
     /// The linked model.
     pub model: Model,
-    /// The findings, levels of the configuration applied, in their fixed order.
+    /// The findings, levels of the configuration applied, in their fixed order; without those that a baseline knows.
     pub findings: Vec<Finding>,
+    /// What a baseline knows; `None`: there is none.
+    pub baseline: Option<Compared>,
+    /// What was left out because it has not changed; `None`: nothing was.
+    pub since: Option<LeftOut>,
     /// What could not be read.
     pub unread: Vec<Unread>,
     /// How many files were found under the given paths.

@@ -112,7 +112,7 @@ impl Draft {
     pub(crate) fn run(self) -> Run {
         let findings = crate::rules::check(&self.model, &Comments::NONE);
         let files = self.sources.iter().count();
-        Run { sources: self.sources, model: self.model, findings, unread: Vec::new(), files }
+        Run { sources: self.sources, model: self.model, findings, files, ..Run::default() }
     }
 }
 

@@ -14,6 +14,8 @@ Examples:
   retrylint check deploy services/orders              check two folders, as one system
   retrylint check --format json > retries.json        for other programs
   retrylint check --output sarif=retries.sarif        text to read, and SARIF for code scanning
+  retrylint check --baseline retrylint-baseline.json  only what is new since `retrylint baseline`
+  retrylint check --since origin/main                 only what a branch has changed
   retrylint check --max-amplification 20 --notes      another limit; notes shown too
   retrylint check - --stdin-path deploy/kong.yaml     check a text from standard input
 
@@ -35,6 +37,15 @@ pub struct CheckArgs {
     /// What is read.
     #[command(flatten)]
     pub input: InputArgs,
+    /// The baseline: what it lists is no finding [default: the `baseline` of the configuration, if it names one]
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Use no baseline, whatever the configuration says
+    #[arg(long, conflicts_with = "baseline")]
+    pub no_baseline: bool,
+    /// Report only what stands in lines that have changed since this revision of git; all files are read all the same
+    #[arg(long, value_name = "REV")]
+    pub since: Option<String>,
     /// The lowest level that makes the run fail [default: error]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub fail_on: Option<FailOn>,

@@ -1,5 +1,6 @@
 //! The command line: what can be given, and nothing of what is done with it. One file a command.
 
+mod baseline;
 mod check;
 mod graph;
 mod input;
@@ -7,6 +8,7 @@ mod inventory;
 mod lists;
 mod report;
 
+pub use baseline::BaselineArgs;
 pub use check::{CheckArgs, CheckFormat, FailOn, Output};
 use clap::{Parser, Subcommand, ValueEnum};
 pub use graph::{GraphArgs, GraphFormat};
@@ -34,6 +36,7 @@ const EXAMPLES: &str = "\
 Examples:
   retrylint                                check the working directory
   retrylint check deploy services          check two folders
+  retrylint baseline                       write down what is found, to fail on what is new only
   retrylint report -o report.html          a page that shows what one request can become
   retrylint graph --format svg -o a.svg    a picture of who calls whom, and what is repeated
   retrylint explain retry-amplification    why a rule exists, and how to mend what it finds
@@ -50,6 +53,9 @@ pub enum Command {
     /// Check files and folders (the default command)
     #[command(after_help = check::EXAMPLES)]
     Check(CheckArgs),
+    /// Write down what is found now, so that only what is new fails
+    #[command(after_help = baseline::EXAMPLES)]
+    Baseline(BaselineArgs),
     /// Show what one request can become: the paths, every layer, what to change
     #[command(after_help = report::EXAMPLES)]
     Report(ReportArgs),

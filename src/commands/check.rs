@@ -5,18 +5,37 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use super::{Failure, input};
+use crate::baseline;
 use crate::cli::{CheckArgs, CheckFormat};
 use crate::config::Config;
 use crate::report::text::Style;
 use crate::report::{Checkstyle, Github, Gitlab, Json, Junit, Line, Markdown, Report, Sarif, Text};
 use crate::run::Run;
+use crate::since::{self, Changes};
 use crate::status::Status;
 use crate::terminal::Terminal;
 
 pub(super) fn run(args: &CheckArgs, terminal: Terminal) -> Result<Status, Failure> {
     let read = input::Input::new(&args.input)?;
     let config = args.over(read.config);
+    // A baseline or a revision that cannot be used is told before the work, not after it.
+    let changes = match &args.since {
+        Some(revision) => Some(Changes::since(revision, &read.inputs.cwd)?),
+        None => None,
+    };
+    let known = match args.baseline.clone().or_else(|| config.baseline_shown()).filter(|_| !args.no_baseline) {
+        Some(file) => Some(baseline::read(&file, &read.inputs.cwd)?),
+        None => None,
+    };
     let run = crate::run(&read.inputs, &config).map_err(|error| Failure::Usage(error.to_string()))?;
+    let run = match known {
+        Some(known) => baseline::compare(run, &known, |path| read.inputs.covers(path)),
+        None => run,
+    };
+    let run = match &changes {
+        Some(changes) => since::filter(run, changes),
+        None => run,
+    };
     for output in &args.output {
         to_file(&output.file, &*report(output.format, Terminal::PLAIN, &config), &run)?;
     }

@@ -1,5 +1,6 @@
 //! The commands: one file each. They wire stages and streams, and hold no logic.
 
+mod baseline;
 mod check;
 mod explain;
 mod graph;
@@ -13,8 +14,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::baseline::Unusable;
 use crate::cli::{CheckArgs, Cli, Command};
 use crate::config::Invalid;
+use crate::since::Trouble;
 use crate::status::Status;
 use crate::terminal::Terminal;
 
@@ -24,6 +27,12 @@ enum Failure {
     /// The command line or what it names is wrong.
     #[error("{0}")]
     Usage(String),
+    /// The baseline cannot be used.
+    #[error(transparent)]
+    Baseline(#[from] Unusable),
+    /// Git cannot tell what has changed.
+    #[error(transparent)]
+    Git(#[from] Trouble),
     /// The configuration is wrong.
     #[error("{} is not usable", .0.path)]
     Config(Invalid),
@@ -38,6 +47,7 @@ pub fn main() -> ExitCode {
     let terminal = Terminal::new(cli.color);
     let done = match cli.command.unwrap_or_else(|| Command::Check(CheckArgs::of_working_directory())) {
         Command::Check(args) => check::run(&args, terminal),
+        Command::Baseline(args) => baseline::run(&args, terminal),
         Command::Report(args) => report::run(&args, terminal),
         Command::Graph(args) => graph::run(&args, terminal),
         Command::Inventory(args) => inventory::run(&args, terminal),

@@ -26,6 +26,8 @@ pub enum Kind {
     FailOn,
     /// A text.
     Text,
+    /// The path of a file, seen from the configuration file.
+    File,
     /// A list of texts.
     Texts,
     /// A list of globs.
@@ -60,6 +62,7 @@ impl Kind {
             Self::Flag => "`true` or `false`",
             Self::FailOn => "\"error\", \"warning\", \"note\" or \"never\"",
             Self::Text => "a text in quotes",
+            Self::File => "a path, from this file on",
             Self::Texts => "a list of texts",
             Self::Globs => "a list of globs",
             Self::Levels => "a table: rule = \"error\", \"warning\", \"note\" or \"off\"",
@@ -112,6 +115,13 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Globs,
         default: "[]",
         doc: "Files and folders that are not read. A file given by name is read all the same.",
+    },
+    Key {
+        table: "",
+        name: "baseline",
+        kind: Kind::File,
+        default: "[]",
+        doc: "The baseline that `check` uses, as `--baseline` does: what it lists is no finding. `retrylint baseline` writes it.",
     },
     Key {
         table: "",

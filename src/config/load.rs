@@ -32,7 +32,9 @@ pub fn load(file: &Path, cwd: &Path, names: &Names) -> Result<Config, Invalid> {
         real.canonicalize().ok().and_then(|f| f.parent().map(Path::to_owned)).unwrap_or_else(|| cwd.to_owned());
     let source = SourceFile { id: CONFIG_FILE_ID, path: path.as_str().into(), text: text.as_str().into() };
     let config = parse(&source, names).map_err(|problems| Invalid { path, text, problems })?;
+    let baseline = config.baseline.map(|file| shown::resolved(&folder.join(file)));
     Ok(Config {
+        baseline,
         file: Some(real),
         source: Some(Arc::new(source)),
         bases: Bases { config: folder, cwd: cwd.to_owned() },

@@ -24,7 +24,7 @@ pub use problem::{Invalid, Problem};
 pub use reader::Names;
 
 use crate::rules::Severity;
-use crate::source::{FileId, SourceFile, Span};
+use crate::source::{FileId, SourceFile, Span, shown};
 use crate::syntax::Syntax;
 use crate::systems::Versions;
 
@@ -43,6 +43,8 @@ pub struct Config {
     pub source: Option<Arc<SourceFile>>,
     /// Where its globs start.
     pub bases: Bases,
+    /// The baseline: absolute.
+    pub baseline: Option<PathBuf>,
     /// The product above which a path is an error.
     pub max_amplification: u64,
     /// Levels of rules for the whole tree, in the order of the file.
@@ -77,6 +79,7 @@ impl Default for Config {
             file: None,
             source: None,
             bases: Bases::default(),
+            baseline: None,
             max_amplification: 10,
             levels: Vec::new(),
             overrides: Vec::new(),
@@ -104,6 +107,13 @@ impl Config {
     pub fn may_call_helper(&self, file: &SourceFile) -> bool {
         let calls = || self.helpers.iter().any(|h| file.text.contains(h.name()));
         !self.helpers.is_empty() && Syntax::of_path(&file.path) == Some(Syntax::Rust) && calls()
+    }
+
+    /// The baseline, as seen from the working directory.
+    pub fn baseline_shown(&self) -> Option<PathBuf> {
+        let file = self.baseline.as_deref()?;
+        let is_inside = file.starts_with(&self.bases.cwd) || !file.has_root();
+        Some(if is_inside { shown::relative(file, &self.bases.cwd).into() } else { file.to_owned() })
     }
 
     /// Globs of this configuration, to be asked with shown paths.

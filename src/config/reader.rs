@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::keys::{Key, Kind, keys_of};
@@ -64,6 +65,7 @@ impl Reader<'_> {
                 "strict" => set(&mut config.strict, self.flag(value, key)),
                 "include-tests" => set(&mut config.include_tests, self.flag(value, key)),
                 "exclude" => config.exclude = self.globs(value, key),
+                "baseline" => config.baseline = self.text(value, key).map(PathBuf::from),
                 "rules" => config.levels = self.levels(value, key),
                 "override" => config.overrides = self.tables(entry, key, Self::path_levels),
                 "service" => {

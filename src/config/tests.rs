@@ -84,7 +84,9 @@ fn an_empty_file_is_the_default() {
 #[test]
 fn the_table_of_keys_states_the_true_defaults() {
     let text: String = keys::keys_of("")
-        .filter(|key| !matches!(key.kind, keys::Kind::Levels | keys::Kind::Versions | keys::Kind::Tables))
+        .filter(|key| {
+            !matches!(key.kind, keys::Kind::Levels | keys::Kind::Versions | keys::Kind::File | keys::Kind::Tables)
+        })
         .map(|key| format!("{} = {}\n", key.name, key.default))
         .collect();
     let (stated, true_ones) = (good(&text), Config::default());
@@ -117,7 +119,7 @@ rules = { retry-amplificaton = "off" }
         (
             "colour",
             "unknown key `colour`",
-            "known here: max-amplification, fail-on, notes, strict, include-tests, exclude, rules, override, service, helper, system, redelivery, systems",
+            "known here: max-amplification, fail-on, notes, strict, include-tests, exclude, baseline, rules, override, service, helper, system, redelivery, systems",
         ),
         ("missing-jiter", "unknown rule `missing-jiter`", "did you mean `missing-jitter`?"),
         ("something-else", "unknown rule `something-else`", "`retrylint rules` lists all rules"),

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{Places, Report, fingerprint, is_shown};
+use super::{Places, Report, shown};
 use crate::rules::Severity;
 use crate::run::Run;
 
@@ -21,7 +21,7 @@ pub struct Gitlab {
 struct Issue<'r> {
     description: &'r str,
     check_name: &'static str,
-    fingerprint: String,
+    fingerprint: &'r str,
     severity: &'static str,
     location: Location,
 }
@@ -41,15 +41,14 @@ struct Lines {
 impl Report for Gitlab {
     fn write(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
         let mut places = Places::new(&run.sources);
-        let findings = run.findings.iter().zip(fingerprint::all(run)).filter(|(f, _)| is_shown(f, self.notes));
-        let issues: Vec<Issue<'_>> = findings
-            .map(|(finding, fingerprint)| {
+        let issues: Vec<Issue<'_>> = shown(run, self.notes)
+            .map(|finding| {
                 let place = places.place(finding.primary.span);
                 let lines = Lines { begin: place.start.line, end: place.end.line };
                 Issue {
                     description: &finding.message,
                     check_name: finding.rule.id,
-                    fingerprint,
+                    fingerprint: &finding.fingerprint.own,
                     severity: severity(finding.severity),
                     location: Location { path: place.path.to_string(), lines },
                 }

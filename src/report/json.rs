@@ -12,6 +12,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{Places, Report};
+use crate::baseline::Compared;
 use crate::model::{Hop, Jitter, Layer, LayerIx, Load, Model, Path, Scope, Setting, Unresolved, Wait, WorstTime};
 use crate::rules::{Finding, Label, Severity};
 use crate::run::Run;
@@ -36,12 +37,31 @@ struct ReportJson<'r> {
     schema_version: u32,
     tool: ToolJson,
     findings: Vec<FindingJson<'r>>,
+    baseline: Option<BaselineJson<'r>>,
+    since: Option<SinceJson<'r>>,
     paths: Vec<PathJson<'r>>,
     paths_truncated: bool,
     layers: Vec<LayerJson<'r>>,
     unresolved: Vec<UnresolvedJson<'r>>,
     unread: Vec<UnreadJson<'r>>,
     summary: SummaryJson,
+}
+
+/// What the findings were compared with.
+#[derive(Serialize)]
+struct BaselineJson<'r> {
+    /// How many findings it knows: they are not listed.
+    unchanged: usize,
+    /// What it lists and is found no more.
+    absent: Vec<AbsentJson<'r>>,
+}
+
+#[derive(Serialize)]
+struct AbsentJson<'r> {
+    rule: &'r str,
+    message: &'r str,
+    file: &'r str,
+    fingerprint: &'r str,
 }
 
 #[derive(Serialize)]
@@ -73,6 +93,7 @@ struct FindingJson<'r> {
     rule_url: String,
     severity: &'static str,
     confidence: &'static str,
+    fingerprint: &'r str,
     message: &'r str,
     help: Option<&'r str>,
     location: LocationJson,
@@ -185,6 +206,23 @@ struct SummaryJson {
     notes: usize,
 }
 
+/// What was left out because it has not changed.
+#[derive(Serialize)]
+struct SinceJson<'r> {
+    revision: &'r str,
+    left_out: usize,
+}
+
+fn baseline(compared: &Compared) -> BaselineJson<'_> {
+    let absent = compared.gone.iter().map(|entry| AbsentJson {
+        rule: &entry.rule,
+        message: &entry.message,
+        file: &entry.file,
+        fingerprint: &entry.fingerprint,
+    });
+    BaselineJson { unchanged: compared.known.len(), absent: absent.collect() }
+}
+
 /// Turns the parts of a run into their JSON forms.
 struct Writer<'r> {
     model: &'r Model,
@@ -209,6 +247,8 @@ impl<'r> Writer<'r> {
             schema_version: 1,
             tool: ToolJson { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") },
             findings: run.findings.iter().map(|f| self.finding(f)).collect(),
+            baseline: run.baseline.as_ref().map(baseline),
+            since: run.since.as_ref().map(|left| SinceJson { revision: &left.revision, left_out: left.findings }),
             paths: model.paths.iter().map(|p| self.path(p)).collect(),
             paths_truncated: model.paths_truncated,
             layers: (0..).map(LayerIx).zip(&model.layers).map(|(ix, l)| self.layer(ix, l)).collect(),
@@ -233,6 +273,7 @@ impl<'r> Writer<'r> {
             rule_url: finding.rule.url(),
             severity: finding.severity.name(),
             confidence: finding.confidence.name(),
+            fingerprint: &finding.fingerprint.own,
             message: &finding.message,
             help: finding.help.as_deref(),
             location: self.location(finding.primary.span),

@@ -144,8 +144,13 @@ fn headline(data: &Data<'_>) -> String {
 fn summary(data: &Data<'_>) -> String {
     let cut = if data.summary.paths_truncated { " and more" } else { "" };
     let paths = many(data.paths.len(), "path", "paths");
+    let gone = match data.summary.gone {
+        0 => String::new(),
+        gone => format!(", {gone} of it gone (`retrylint baseline --prune`)"),
+    };
+    let known = data.summary.known.map_or_else(String::new, |known| format!("; {known} in the baseline{gone}"));
     format!(
-        "{}, {}, {}, {paths}{cut}; retrylint {}",
+        "{}, {}, {}, {paths}{cut}{known}; retrylint {}",
         many(data.summary.files, "file", "files"),
         many(data.components.len(), "component", "components"),
         many(data.layers.len(), "layer", "layers"),

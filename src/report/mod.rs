@@ -4,7 +4,6 @@
 
 pub mod checkstyle;
 pub mod data;
-pub mod fingerprint;
 pub mod github;
 pub mod gitlab;
 pub mod graph;

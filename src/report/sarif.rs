@@ -7,9 +7,10 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::fingerprint::{self, path_of};
 use super::{Places, Report};
+use crate::baseline::{Compared, Entry};
 use crate::model::Setting;
+use crate::rules::fingerprint::path_of;
 use crate::rules::{self, Finding, RuleMeta, Severity};
 use crate::run::Run;
 use crate::source::{Span, Unread, shown};
@@ -28,14 +29,15 @@ impl Report for Sarif {
 fn log(run: &Run) -> Value {
     let mut places = Places::new(&run.sources);
     let rules: Vec<&'static RuleMeta> = rules::all().iter().map(|rule| rule.meta()).collect();
-    let index: BTreeMap<&str, usize> = rules.iter().enumerate().map(|(i, rule)| (rule.id, i)).collect();
-    let fingerprints = fingerprint::all(run);
-    let results: Vec<Value> = run
-        .findings
-        .iter()
-        .zip(&fingerprints)
-        .map(|(finding, fingerprint)| result(finding, fingerprint, index.get(finding.rule.id), run, &mut places))
-        .collect();
+    let index: Index<'_> = rules.iter().enumerate().map(|(i, rule)| (rule.id, i)).collect();
+    let mut results: Vec<Value> = Vec::new();
+    let state = run.baseline.is_some().then_some("new");
+    results.extend(run.findings.iter().map(|finding| with_state(result(finding, &index, run, &mut places), state)));
+    if let Some(Compared { known, gone, .. }) = &run.baseline {
+        let unchanged = Some("unchanged");
+        results.extend(known.iter().map(|finding| with_state(result(finding, &index, run, &mut places), unchanged)));
+        results.extend(gone.iter().map(|entry| with_state(absent(entry, &index), Some("absent"))));
+    }
     let unread: Vec<Value> = run.unread.iter().map(|unread| notification(unread, &mut places)).collect();
     json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
@@ -74,7 +76,32 @@ fn problem(level: Severity) -> &'static str {
     }
 }
 
-fn result(finding: &Finding, fingerprint: &str, rule: Option<&usize>, run: &Run, places: &mut Places<'_>) -> Value {
+/// Rules to their places in the list of rules.
+type Index<'r> = BTreeMap<&'r str, usize>;
+
+/// With what a baseline says of it.
+fn with_state(mut result: Value, state: Option<&str>) -> Value {
+    if let (Some(state), Some(fields)) = (state, result.as_object_mut()) {
+        fields.insert("baselineState".to_owned(), json!(state));
+    }
+    result
+}
+
+/// What a baseline lists and is found no more.
+fn absent(entry: &Entry, index: &Index<'_>) -> Value {
+    let mut out = json!({
+        "ruleId": entry.rule,
+        "message": { "text": entry.message },
+        "locations": [{ "physicalLocation": { "artifactLocation": artifact(&entry.file) } }],
+        "partialFingerprints": { "retrylint/v1": entry.fingerprint },
+    });
+    if let (Some(rule), Some(fields)) = (index.get(&*entry.rule), out.as_object_mut()) {
+        fields.insert("ruleIndex".to_owned(), json!(rule));
+    }
+    out
+}
+
+fn result(finding: &Finding, index: &Index<'_>, run: &Run, places: &mut Places<'_>) -> Value {
     let help = finding.help.iter().map(|help| format!("\n\n{help}")).collect::<String>();
     let related: Vec<Value> = finding
         .labels
@@ -87,11 +114,11 @@ fn result(finding: &Finding, fingerprint: &str, rule: Option<&usize>, run: &Run,
         "level": finding.severity.name(),
         "message": { "text": format!("{}{help}", finding.message) },
         "locations": [location(finding.primary.span, Some(&finding.primary.text), places)],
-        "partialFingerprints": { "retrylint/v1": fingerprint },
+        "partialFingerprints": { "retrylint/v1": &*finding.fingerprint.own },
         "properties": { "confidence": finding.confidence.name() },
     });
     let Some(fields) = out.as_object_mut() else { return out };
-    if let Some(rule) = rule {
+    if let Some(rule) = index.get(finding.rule.id) {
         fields.insert("ruleIndex".to_owned(), json!(rule));
     }
     if !related.is_empty() {
@@ -106,7 +133,7 @@ fn result(finding: &Finding, fingerprint: &str, rule: Option<&usize>, run: &Run,
 
 /// The layers of a finding's path, outermost first.
 fn steps(finding: &Finding, run: &Run, places: &mut Places<'_>) -> Vec<Value> {
-    let layers = path_of(finding, run).into_iter().flat_map(|path| run.model.layers_of(path));
+    let layers = path_of(finding, &run.model).into_iter().flat_map(|path| run.model.layers_of(path));
     layers
         .map(|layer| {
             let attempts = match layer.attempts.value().and_then(|attempts| attempts.count()) {

@@ -42,4 +42,6 @@ fn check(check: &model::CheckThenInsert) -> Finding {
         )
         .severity(level)
         .confidence(check.confidence)
+        .about(check.function.as_str())
+        .about(check.table.as_str())
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::{Confidence, PathIx};
-use crate::rules::RuleMeta;
+use crate::rules::{Fingerprint, RuleMeta};
 use crate::source::Span;
 
 /// How bad a finding is.
@@ -66,6 +66,8 @@ pub struct Finding {
     pub path: Option<PathIx>,
     /// The identities of the layers it is about, where it is not about a path: they survive moves.
     pub about: Vec<Arc<str>>,
+    /// What makes it the same finding in the next run; given once all findings are there.
+    pub fingerprint: Fingerprint,
 }
 
 impl Finding {
@@ -81,6 +83,7 @@ impl Finding {
             labels: Vec::new(),
             path: None,
             about: Vec::new(),
+            fingerprint: Fingerprint::default(),
         }
     }
 
@@ -103,8 +106,8 @@ impl Finding {
     }
 
     /// About a layer, or what else has an identity.
-    pub fn about(mut self, identity: Arc<str>) -> Self {
-        self.about.push(identity);
+    pub fn about(mut self, identity: impl Into<Arc<str>>) -> Self {
+        self.about.push(identity.into());
         self
     }
 

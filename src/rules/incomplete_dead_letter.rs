@@ -44,4 +44,5 @@ fn incomplete(record: &IncompleteRecord) -> Finding {
         .help(help)
         .severity(level)
         .confidence(record.confidence)
+        .about(record.name.as_str())
 }

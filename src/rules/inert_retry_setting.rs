@@ -23,9 +23,15 @@ impl Rule for InertRetrySetting {
     }
 }
 
+/// What is set, without what it is set to.
+fn name_of(setting: &str) -> &str {
+    setting.split([':', '=', ' ']).next().unwrap_or(setting).trim_matches('`')
+}
+
 fn inert(setting: &Inert) -> Finding {
     let message = format!("{} on {} has no effect: {}", setting.setting, setting.owner, setting.why);
     let mut finding = Finding::new(&META, setting.place, "without effect here", message).confidence(setting.confidence);
+    finding = finding.about(setting.owner.as_str()).about(name_of(&setting.setting));
     if let Some(instead) = &setting.instead {
         finding = finding.help(format!("{instead}."));
     }

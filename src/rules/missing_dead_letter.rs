@@ -34,4 +34,5 @@ fn missing(queue: &Queue) -> Finding {
         .help(help)
         .severity(level)
         .confidence(queue.confidence)
+        .about(queue.id.clone())
 }

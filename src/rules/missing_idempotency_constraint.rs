@@ -56,5 +56,5 @@ fn missing(store: &Store, key: &[KeyColumn], other: Option<&(String, NoHelp)>) -
     for column in key {
         finding = finding.label(column.span, "identifies the message");
     }
-    finding.confidence(store.confidence)
+    finding.confidence(store.confidence).about(store.table.as_str())
 }

@@ -34,4 +34,5 @@ fn missing(store: &Store) -> Finding {
             "Keep the first response in the record, in the transaction of the work, and return it to every repetition.",
         )
         .confidence(store.confidence)
+        .about(store.table.as_str())
 }

@@ -5,6 +5,7 @@
 mod chain;
 pub mod check_then_insert;
 mod finding;
+pub mod fingerprint;
 pub mod fixed_backoff;
 pub mod ignored_retry_after;
 pub mod implicit_retries;
@@ -38,6 +39,7 @@ pub mod weak_idempotency_key;
 mod tests;
 
 pub use finding::{Finding, Label, Severity};
+pub use fingerprint::Fingerprint;
 
 use jiff::civil::Date;
 
@@ -139,6 +141,7 @@ pub fn check(model: &Model, comments: &Comments<'_>) -> Vec<Finding> {
     }
     findings.sort_by(|a, b| a.order().cmp(&b.order()));
     findings.dedup_by(|a, b| a.order() == b.order());
+    fingerprint::assign(&mut findings, model);
     findings
 }
 

@@ -96,9 +96,11 @@ fn repeated(model: &Model, post: &Post, layers: &BTreeSet<LayerIx>) -> Finding {
         post.method,
         phrase::list(&names)
     );
-    let mut finding = Finding::new(&META, post.span, format!("{} repeated here", post.method), message);
+    let mut finding =
+        Finding::new(&META, post.span, format!("{} repeated here", post.method), message).about(post.method.as_str());
     for layer in &layers {
         finding = finding.label(layer.place, phrase::layer_label(layer)).confidence(layer.confidence);
+        finding = finding.about(layer.id.clone());
     }
     if rerun {
         finding = finding.severity(Severity::Note);

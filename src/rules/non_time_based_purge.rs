@@ -39,6 +39,7 @@ fn purge(purge: &Purge) -> Option<Finding> {
     let level = if purge.minor { META.level.lower() } else { META.level };
     let finding =
         Finding::new(&META, purge.place, text, format!("Purges {table} {how}: {why}")).help(help).severity(level);
+    let finding = finding.about(table.as_str()).about(text);
     Some(match purge.bound_span {
         Some(span) => finding.label(span, "what chooses the records that go"),
         None => finding,

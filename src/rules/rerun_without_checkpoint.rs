@@ -45,6 +45,7 @@ fn rerun(rerun: &Rerun) -> Finding {
     };
     let message = format!("When {} fails, it starts {again} {done}", rerun.job);
     let finding = Finding::new(&META, rerun.place, "runs it again", message).help(help).confidence(rerun.confidence);
+    let finding = finding.about(rerun.job.as_str());
     match &rerun.what {
         Redone::Items { items, effect, .. } => {
             finding.label(*items, "the loop over the items").label(*effect, "done again for those that were done")

@@ -35,14 +35,26 @@ fn finding(model: &Model, overrun: &Overrun) -> Option<Finding> {
     let message =
         format!("{}: {}", compared(model, overrun, limit, first, own.is_some()), then(overrun, own.is_some()));
     let place = place(model, overrun, owner)?;
-    let mut finding = Finding::new(&META, place, limit_label(overrun, limit), message);
+    let mut finding =
+        Finding::new(&META, place, limit_label(overrun, limit), message).about(whose(model, overrun, owner));
     for layer in &inside {
         finding = finding.label(layer.place, phrase::layer_label(layer)).confidence(layer.confidence);
+        finding = finding.about(layer.id.clone());
         if let Some((span, each)) = layer.per_try.as_ref().and_then(|s| Some((s.span()?, s.value()?))) {
             finding = finding.label(span, format!("each try may take {}", phrase::duration(*each)));
         }
     }
     Some(finding.help(help(overrun, limit, own)))
+}
+
+/// Whose limit it is: a layer's, or a call's.
+fn whose(model: &Model, overrun: &Overrun, owner: Option<&Layer>) -> String {
+    let hop = model.hop(overrun.hop);
+    let owner = match owner {
+        Some(layer) => layer.id.to_string(),
+        None => format!("{} to {}", model.component(hop.from).name, model.component(hop.to).name),
+    };
+    format!("{:?} of {owner}", overrun.kind)
 }
 
 /// The limit's place; of one that nobody wrote, what opens its layer or makes its hop.

@@ -55,4 +55,6 @@ fn short(queue: &Queue, own: Duration, source: &Queue, age: Duration) -> Finding
             "Keep dead letters longer than the queue they come from keeps its messages: as long as the service allows.",
         )
         .confidence(queue.confidence)
+        .about(queue.id.clone())
+        .about(source.id.clone())
 }

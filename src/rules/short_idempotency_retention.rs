@@ -110,7 +110,8 @@ fn short(purge: &Purge, age: Duration, place: Span, window: Window) -> Finding {
              and the time in which somebody may send them back; 30 days is usual.",
         )
         .severity(window.severity)
-        .confidence(window.confidence);
+        .confidence(window.confidence)
+        .about(purge.table.as_str());
     match window.place {
         Some((span, text)) => finding.label(span, text),
         None => finding,

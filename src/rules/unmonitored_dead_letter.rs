@@ -73,6 +73,7 @@ fn deaf(queue: &Queue, alarm: &Alarm) -> Finding {
         ),
     };
     let finding = Finding::new(&META, place, text, message).help(help).confidence(queue.confidence);
+    let finding = finding.about(queue.id.clone()).about(alarm.name.as_str());
     // A queue that only the alarm names has no place of its own.
     if queue.place == alarm.threshold_place {
         return finding;
@@ -93,4 +94,5 @@ fn unwatched(queue: &Queue, no_alarm_at_all: bool) -> Finding {
         )
         .severity(level)
         .confidence(queue.confidence)
+        .about(queue.id.clone())
 }

@@ -49,7 +49,8 @@ fn redrive(redrive: &Redrive) -> Finding {
     let finding = Finding::new(&META, redrive.place, "dead letters are sent back here", message)
         .help(help)
         .severity(level)
-        .confidence(redrive.confidence);
+        .confidence(redrive.confidence)
+        .about(redrive.name.as_str());
     match redrive.sent_on {
         Some(post) => finding.label(post, "sent again for each of them"),
         None => finding,

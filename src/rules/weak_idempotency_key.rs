@@ -42,5 +42,5 @@ fn weak(store: &Store, columns: &[KeyColumn]) -> Option<Finding> {
     for column in rest {
         finding = finding.label(column.span, "belongs to the key");
     }
-    Some(finding.label(store.place, "the table").confidence(store.confidence))
+    Some(finding.label(store.place, "the table").confidence(store.confidence).about(store.table.as_str()))
 }

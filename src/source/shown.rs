@@ -1,6 +1,6 @@
 //! Paths as they are shown: relative to the working directory, with `/`, without `./`.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 /// `path` as seen from `from`, both absolute and without links or `..`: `src/main.rs`, `../other/x.yaml`, "" for `from` itself.
 pub fn relative(path: &Path, from: &Path) -> String {
@@ -30,6 +30,19 @@ pub fn lexical(path: &Path) -> String {
         }
     }
     parts.join("/")
+}
+
+/// An absolute path without `.` and `..`, by its text alone: the file may be gone.
+pub fn resolved(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => _ = out.pop(),
+            other => out.push(other),
+        }
+    }
+    out
 }
 
 /// A path as it stands in an address: all but the slashes and what is safe everywhere percent-encoded.

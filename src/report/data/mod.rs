@@ -68,6 +68,10 @@ pub struct Summary {
     pub warnings: usize,
     /// Notes.
     pub notes: usize,
+    /// Findings that a baseline knows; `null`: there is none.
+    pub known: Option<usize>,
+    /// What a baseline lists and is found no more.
+    pub gone: usize,
     /// Whether there are more paths than are listed.
     pub paths_truncated: bool,
     /// Whether there are more ways through the graph than are listed.
@@ -137,6 +141,8 @@ impl<'r> Data<'r> {
                 errors: run.count(Severity::Error),
                 warnings: run.count(Severity::Warning),
                 notes: run.count(Severity::Note),
+                known: run.baseline.as_ref().map(|compared| compared.known.len()),
+                gone: run.baseline.as_ref().map_or(0, |compared| compared.gone.len()),
                 paths_truncated: model.paths_truncated,
                 chains_truncated: !factors.complete,
             },

@@ -124,7 +124,15 @@ impl Text {
                 None => format!("{}: {}", u.path, u.reason),
             })
             .collect();
+        let gone = run.baseline.iter().flat_map(|compared| &compared.gone);
+        let gone: Vec<String> = gone.map(|e| format!("{}: [{}] {}", wrap::safe(&e.file), e.rule, e.message)).collect();
         let mut out = String::new();
+        self.list(
+            "note: gone since the baseline; `retrylint baseline --prune` takes them out of it",
+            Ink::Note,
+            &gone,
+            &mut out,
+        );
         self.list("note: not resolved, and so in no number above", Ink::Note, &unresolved, &mut out);
         self.list("warning: not read, and so not checked", Ink::Warning, &unread, &mut out);
         out
@@ -164,18 +172,24 @@ impl Text {
         let found = if run.files == 0 {
             "Nothing checked".to_string()
         } else if parts.is_empty() {
-            "Nothing found".to_string()
+            if run.baseline.is_some() || run.since.is_some() { "Nothing new" } else { "Nothing found" }.to_string()
         } else {
             parts.join(", ") + hidden
         };
         let plural = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+        let known = run.baseline.as_ref().map(|compared| format!("; {} in the baseline", compared.known.len()));
+        let unchanged = run
+            .since
+            .as_ref()
+            .map(|left| format!("; {} not touched since {}", left.findings, wrap::safe(&left.revision)));
         let mut out = format!(
-            "{found} in {}; {}, {}; {} not resolved, {} not read\n",
+            "{found} in {}; {}, {}; {} not resolved, {} not read{}\n",
             plural(run.files, "file"),
             plural(run.model.layers.len(), "layer"),
             plural(run.model.paths.len(), "path"),
             run.model.unresolved.len(),
             run.unread.len(),
+            known.unwrap_or_default() + &unchanged.unwrap_or_default(),
         );
         if let Some(worst) = shown.iter().max_by_key(|f| (f.severity, std::cmp::Reverse(f.order()))) {
             let _ = writeln!(out, "{}", self.style.paint(Ink::Faint, pages(worst, shown)));

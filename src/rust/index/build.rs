@@ -175,7 +175,10 @@ impl<'a> Builder<'a> {
             self.index.roots.entry(name.clone()).or_default().push(scope);
             self.scope_mut(scope).path = vec![Name::from(name.as_str())];
         } else {
-            let name = place.crate_key.rsplit('/').next().unwrap_or_default().trim_end_matches(".rs");
+            let last = place.crate_key.rsplit('/').next().unwrap_or_default();
+            // Code without a package is not called as its folder, which may get another name any day.
+            let is_folder = place.package.is_none() && !last.ends_with(".rs");
+            let name = if is_folder { "crate" } else { last.trim_end_matches(".rs") };
             self.scope_mut(scope).path = vec![Name::from(name)];
         }
         scope

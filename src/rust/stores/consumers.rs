@@ -33,7 +33,7 @@ fn rejecting(place: Place<'_>) -> Option<Queue> {
     }
     let (span, is_requeued) = walk::expressions(body).find_map(rejection)?;
     Some(Queue {
-        id: format!("rust:consumer:{}:{}", place.path, place.function.name).into(),
+        id: format!("rust:consumer:{}", place.function.name).into(),
         service: "rabbitmq",
         name: format!("consumer `{}`", place.function.name),
         names: Vec::new(),

@@ -122,7 +122,8 @@ impl Reader<'_> {
     fn layer(&mut self, title: &str, filter: &Filter<'_>, to: Vec<HostRef>) -> Layer {
         let under = self.profile.map(|p| format!(" under profile {p}")).unwrap_or_default();
         let name = format!("Spring Cloud Gateway {title}{under}");
-        let id = self.ids.next(format!("{ID}:{}:{title}", self.name.unwrap_or(&self.file.path)));
+        let owner = self.name.map(|name| format!("{name}:")).unwrap_or_default();
+        let id = self.ids.next(format!("{ID}:{owner}{title}"));
         let from = Callers { gateways: vec![self.gateway()], mesh: false };
         filter.layer(self.file, id, name, Scope::Hops { from, to, fallback: false })
     }

@@ -45,11 +45,18 @@ impl LineIndex {
         let line = self.starts.partition_point(|&start| start <= byte).max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or(0) as usize;
         let end = floor_char_boundary(text, byte as usize);
-        let characters =
-            (end - start) as u32 - (self.continuing_before(text, end) - self.continuing_before(text, start));
+        let characters = (end - start) as u32 - self.continuing_between(text, start, end);
         let mark = u32::from(start == 0 && end > 0 && text.starts_with('\u{feff}'));
         let column = characters - mark + 1;
         Position { line: line as u32, column }
+    }
+
+    /// Most lines are short, and then their own bytes are all that is read.
+    fn continuing_between(&self, text: &str, start: usize, end: usize) -> u32 {
+        match text.as_bytes().get(start..end).filter(|bytes| bytes.len() <= STEP) {
+            Some(bytes) => continuing(bytes),
+            None => self.continuing_before(text, end) - self.continuing_before(text, start),
+        }
     }
 
     fn continuing_before(&self, text: &str, byte: usize) -> u32 {

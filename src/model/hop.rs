@@ -116,6 +116,19 @@ pub enum ComponentKind {
     Outside,
 }
 
+impl ComponentKind {
+    /// The word for it, in data and pictures.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gateway => "gateway",
+            Self::Service => "service",
+            Self::Job => "job",
+            Self::Host => "host",
+            Self::Outside => "outside",
+        }
+    }
+}
+
 /// A node of the call graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Component {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Location, Locator};
 use crate::graph::{Chain, Failure, Repeat};
-use crate::model::{Component, ComponentKind, Hop, Model, Path};
+use crate::model::{Component, Hop, Model, Path};
 use crate::report::json::{self, LoadJson, TimeJson};
 
 /// A component.
@@ -92,23 +92,13 @@ pub struct FailureData {
     pub modes: Vec<usize>,
 }
 
-pub(super) fn components<'r>(model: &'r Model, places: &mut Locator<'_>) -> Vec<ComponentData<'r>> {
+pub(in crate::report) fn components<'r>(model: &'r Model, places: &mut Locator<'_>) -> Vec<ComponentData<'r>> {
     let component = |c: &'r Component| ComponentData {
         name: &c.name,
-        kind: kind(c.kind),
+        kind: c.kind.name(),
         location: c.place.map(|place| places.of(place)),
     };
     model.components.iter().map(component).collect()
-}
-
-fn kind(kind: ComponentKind) -> &'static str {
-    match kind {
-        ComponentKind::Gateway => "gateway",
-        ComponentKind::Service => "service",
-        ComponentKind::Job => "job",
-        ComponentKind::Host => "host",
-        ComponentKind::Outside => "outside",
-    }
 }
 
 pub(super) fn hops(model: &Model, places: &mut Locator<'_>) -> Vec<HopData> {

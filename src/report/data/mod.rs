@@ -2,7 +2,7 @@
 //!
 //! Version 1: within it fields may be added; none is renamed, removed or changes its meaning. Indexes count from 0.
 
-mod graph;
+pub(super) mod graph;
 mod layers;
 mod settings;
 
@@ -131,7 +131,7 @@ impl<'r> Data<'r> {
     pub fn new(run: &'r Run) -> Self {
         let model = &run.model;
         let factors = factors(model);
-        let places = &mut Locator { places: Places::new(&run.sources) };
+        let places = &mut Locator::new(run);
         Self {
             schema_version: 1,
             tool: Tool { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") },
@@ -183,12 +183,18 @@ impl<'r> Data<'r> {
 }
 
 /// Spans to locations.
-struct Locator<'r> {
+pub(super) struct Locator<'r> {
     places: Places<'r>,
 }
 
-impl Locator<'_> {
-    fn of(&mut self, span: Span) -> Location {
+impl<'r> Locator<'r> {
+    /// For the spans of a run.
+    pub(super) fn new(run: &'r Run) -> Self {
+        Self { places: Places::new(&run.sources) }
+    }
+
+    /// Where a span starts.
+    pub(super) fn of(&mut self, span: Span) -> Location {
         let place = self.places.place(span);
         Location { file: place.path.to_string(), line: place.start.line, column: place.start.column }
     }

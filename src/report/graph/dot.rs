@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::view::{View, kind};
+use super::view::View;
 use crate::model::ComponentKind;
 
 pub(super) fn write(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -22,7 +22,7 @@ pub(super) fn write(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
             ComponentKind::Outside => ", style=dashed",
         };
         let lit = if node.worst { ", color=\"#c62828\"" } else { "" };
-        let (label, tip) = (quoted(&node.component.name), quoted(kind(node.component.kind)));
+        let (label, tip) = (quoted(&node.component.name), quoted(node.component.kind.name()));
         writeln!(out, "  n{n} [label={label}, tooltip={tip}{shape}{lit}];")?;
     }
     for edge in &view.edges {

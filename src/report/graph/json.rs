@@ -5,32 +5,22 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::view::kind;
 use crate::model::{Hop, LayerUse, Model, Path, Reason};
-use crate::report::Places;
+use crate::report::data::{self, ComponentData, Location, Locator};
 use crate::run::Run;
-use crate::source::Span;
 
 #[derive(Serialize)]
 struct GraphJson<'r> {
     schema_version: u32,
-    components: Vec<ComponentJson<'r>>,
+    components: Vec<ComponentData<'r>>,
     hops: Vec<HopJson<'r>>,
     paths: Vec<PathJson<'r>>,
     paths_truncated: bool,
 }
 
-#[derive(Serialize)]
-struct ComponentJson<'r> {
-    name: &'r str,
-    /// gateway, service, job, host (outside of the repository), outside (callers that are not in it).
-    kind: &'static str,
-    location: Option<LocationJson>,
-}
-
 /// A call from one component to another. Several between the same two are alternatives.
 #[derive(Serialize)]
-pub(super) struct HopJson<'r> {
+struct HopJson<'r> {
     from: usize,
     to: usize,
     /// Outermost first.
@@ -42,7 +32,7 @@ pub(super) struct HopJson<'r> {
     per_item: bool,
     /// The queue through which it leads; the caller does not wait then.
     through: Option<&'r str>,
-    location: Option<LocationJson>,
+    location: Option<Location>,
     reasons: Vec<ReasonJson<'r>>,
 }
 
@@ -54,13 +44,13 @@ struct LayerJson<'r> {
     unbounded: bool,
     /// The failures of the callee in which it repeats this hop.
     retries_on: Vec<String>,
-    location: LocationJson,
+    location: Location,
 }
 
 #[derive(Serialize)]
 struct ReasonJson<'r> {
     text: &'r str,
-    location: Option<LocationJson>,
+    location: Option<Location>,
 }
 
 #[derive(Serialize)]
@@ -74,22 +64,10 @@ struct PathJson<'r> {
     hops: Vec<u32>,
 }
 
-#[derive(Serialize)]
-struct LocationJson {
-    file: String,
-    line: u32,
-    column: u32,
-}
-
 pub(super) fn write(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     let model = &run.model;
-    let mut writer = Writer { model, places: Places::new(&run.sources) };
-    let components = model.components.iter().map(|c| ComponentJson {
-        name: &c.name,
-        kind: kind(c.kind),
-        location: c.place.map(|place| writer.location(place)),
-    });
-    let components = components.collect();
+    let mut writer = Writer { model, places: Locator::new(run) };
+    let components = data::graph::components(model, &mut writer.places);
     let graph = GraphJson {
         schema_version: 1,
         components,
@@ -103,7 +81,7 @@ pub(super) fn write(run: &Run, out: &mut dyn Write) -> io::Result<()> {
 
 struct Writer<'r> {
     model: &'r Model,
-    places: Places<'r>,
+    places: Locator<'r>,
 }
 
 impl<'r> Writer<'r> {
@@ -116,7 +94,7 @@ impl<'r> Writer<'r> {
             grpc: hop.grpc,
             per_item: hop.per_item,
             through: hop.through.as_deref(),
-            location: hop.place.map(|place| self.location(place)),
+            location: hop.place.map(|place| self.places.of(place)),
             reasons: hop.reasons.iter().map(|r| self.reason(r)).collect(),
         }
     }
@@ -129,17 +107,12 @@ impl<'r> Writer<'r> {
             attempts: layer.attempts.value().and_then(|a| a.count()),
             unbounded: layer.is_unbounded(),
             retries_on: used.modes.names(),
-            location: self.location(layer.place),
+            location: self.places.of(layer.place),
         }
     }
 
     fn reason(&mut self, reason: &'r Reason) -> ReasonJson<'r> {
-        ReasonJson { text: &reason.text, location: reason.span.map(|span| self.location(span)) }
-    }
-
-    fn location(&mut self, span: Span) -> LocationJson {
-        let place = self.places.place(span);
-        LocationJson { file: place.path.to_string(), line: place.start.line, column: place.start.column }
+        ReasonJson { text: &reason.text, location: reason.span.map(|span| self.places.of(span)) }
     }
 }
 

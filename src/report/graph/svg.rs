@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::view::{Edge, Node, View, kind};
+use super::view::{Edge, Node, View};
 use crate::model::ComponentKind;
 use crate::report::layout::{self, Rect};
+use crate::report::xml::escaped;
 
 const HEIGHT: f64 = 36.0;
 const MARGIN: f64 = 24.0;
@@ -97,7 +98,7 @@ fn label(edge: &Edge, points: &[(f64, f64)], out: &mut dyn Write) -> io::Result<
 
 fn boxed(node: &Node<'_>, place: Rect, out: &mut dyn Write) -> io::Result<()> {
     let Rect { x, y, width, height } = place;
-    let kind_name = kind(node.component.kind);
+    let kind_name = node.component.kind.name();
     let round = if node.component.kind == ComponentKind::Host { height / 2.0 } else { 4.0 };
     let worst = if node.worst { " worst" } else { "" };
     write!(out, "<g><title>{} ({kind_name})</title>", escaped(&node.component.name))?;
@@ -122,21 +123,4 @@ fn cut(text: &str, longest: usize) -> String {
 
 fn width(text: &str) -> f64 {
     text.width() as f64 * CHARACTER + 24.0
-}
-
-/// Text of XML: signs that mean something as entities, and nothing that XML does not allow at all.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -142,17 +142,6 @@ fn sentence(path: &Path) -> String {
     format!("1 request can become {amount}: from {} to {}, when it fails with {}", path.entry, path.leaf, path.failure)
 }
 
-/// The word for a kind.
-pub(super) fn kind(kind: ComponentKind) -> &'static str {
-    match kind {
-        ComponentKind::Gateway => "gateway",
-        ComponentKind::Service => "service",
-        ComponentKind::Job => "job",
-        ComponentKind::Host => "host",
-        ComponentKind::Outside => "outside",
-    }
-}
-
 /// A component's name.
 pub(super) fn name(model: &Model, ix: ComponentIx) -> &str {
     &model.component(ix).name

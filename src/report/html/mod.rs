@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 
 use super::Report;
 use super::data::Data;
+use super::xml::escaped;
 use crate::run::Run;
 use places::Places;
 
@@ -100,21 +101,6 @@ fn compressed(json: &str) -> io::Result<String> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(json.as_bytes())?;
     Ok(STANDARD.encode(encoder.finish()?))
-}
-
-/// Text for HTML.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub fn parse(syntax: Syntax, file: &SourceFile) -> Parsed {
         Syntax::Ini => sections::parse(file, sections::Form::Ini),
         Syntax::Sections => sections::parse(file, sections::Form::Words),
         Syntax::Variables => sections::parse(file, sections::Form::Variables),
-        Syntax::Rust | Syntax::Sql => Parsed::default(),
+        Syntax::Rust | Syntax::Sql | Syntax::Template => Parsed::default(),
     }
 }
 
@@ -89,6 +89,8 @@ pub enum Syntax {
     Rust,
     /// SQL scripts.
     Sql,
+    /// Named templates of a Helm chart.
+    Template,
 }
 
 impl Syntax {
@@ -122,6 +124,7 @@ impl Syntax {
             "rs" => Self::Rust,
             "sql" => Self::Sql,
             "java" | "kt" => Self::Annotations,
+            "tpl" => Self::Template,
             _ => return None,
         })
     }

@@ -95,6 +95,15 @@ impl Actions {
         }
     }
 
+    /// The indent of the block that the only action on a line puts in, and the end of the action.
+    fn block_on(&self, text: &str, line: &Range<usize>) -> Option<(usize, usize)> {
+        let first = self.holes.partition_point(|hole| hole.start < line.start);
+        let hole = self.holes.get(first).filter(|hole| hole.end <= line.end)?;
+        let alone = self.holes.get(first + 1).is_none_or(|next| next.start >= line.end);
+        let (indent, _) = block(text.get(hole.clone())?)?;
+        alone.then_some((indent, hole.end))
+    }
+
     /// The branches of each `if` whose actions stand alone on their lines.
     fn find_branches(&mut self, text: &str) {
         let mut open: Vec<Open> = Vec::new();
@@ -126,7 +135,8 @@ impl Actions {
     }
 
     /// The text with blanks and words in the place of the actions, as long as before.
-    pub(super) fn mask(&self, text: &str, branch: Branch) -> String {
+    /// `blocks`: whether an action that puts a block in becomes an entry, and no blanks.
+    pub(super) fn mask(&self, text: &str, branch: Branch, blocks: bool) -> String {
         let mut bytes: Vec<u8> = text.as_bytes().to_vec();
         let mut fill = |range: Range<usize>, with: u8| {
             for byte in bytes.get_mut(range).unwrap_or_default() {
@@ -141,8 +151,21 @@ impl Actions {
             fill(hole.start..line, b'x');
             fill(line..hole.end, b' ');
         }
-        // Blanks could be taken for the indent of a text that begins below; line ends cannot.
-        self.lines.iter().for_each(|line| fill(line.clone(), b'\n'));
+        for (n, line) in self.lines.iter().enumerate() {
+            let indent = if blocks { self.block_on(text, line) } else { None };
+            match indent.and_then(|(indent, end)| Some((line.start + indent, end.checked_sub(3)?))) {
+                Some((start, end)) if start + 1 < end => {
+                    fill(line.clone(), b' ');
+                    fill(start..end, b'x');
+                    // Keys that look alike would be one key written twice.
+                    fill(start..start + 1, b'a' + u8::try_from(n % 16).unwrap_or(0));
+                    fill(end..end + 1, b':');
+                    fill(end + 2..end + 3, b'x');
+                }
+                // Blanks could be taken for the indent of a text that begins below; line ends cannot.
+                _ => fill(line.clone(), b'\n'),
+            }
+        }
         let mut others: Vec<&Range<usize>> = Vec::new();
         for branches in &self.branches {
             let kept = match branch {
@@ -161,6 +184,15 @@ impl Actions {
         // Every byte of a character that is more than one byte long lies in the same range, so this is UTF-8.
         String::from_utf8(bytes).unwrap_or_else(|_| text.to_string())
     }
+}
+
+/// How an action that puts a block in indents it, and what it puts there: `include "labels" . | nindent 4`.
+pub(super) fn block(action: &str) -> Option<(usize, &str)> {
+    let inner = action.strip_prefix("{{")?.strip_suffix("}}")?.trim_matches('-').trim();
+    let (what, indent) = inner.rsplit_once('|')?;
+    let indent = indent.trim().strip_prefix("nindent ").or_else(|| indent.trim().strip_prefix("indent "))?;
+    let puts = ["include ", "toYaml "].iter().any(|word| what.starts_with(word));
+    Some((indent.trim().parse().ok()?, what.trim())).filter(|_| puts && !what.contains('\n'))
 }
 
 /// The end of the action that begins here.

@@ -1,15 +1,17 @@
 //! YAML with template actions in it (Helm charts, `${VAR}`): the actions are masked byte for byte, so that what is left is
 //! YAML with the places of the file, and what they stood for is put back into the tree as the text that it is.
 //!
-//! An action alone on its line becomes blanks; anywhere else it becomes a word. Of an `if` with an `else` both branches are
-//! read: what differs in the second is a document more.
+//! An action alone on its line becomes blanks, or an entry where it puts a block in; anywhere else it becomes a word. Of an
+//! `if` with an `else` both branches are read: what differs in the second is a document more.
 
 mod actions;
+mod helpers;
 mod values;
 
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use helpers::Helpers;
 pub use values::{Chart, resolve};
 
 use super::tree::{Entry, MAX_ERRORS, Node, Parsed, Scalar, Value};
@@ -51,8 +53,14 @@ pub fn parse(file: &SourceFile) -> Parsed {
     out
 }
 
+/// With entries for the blocks that are put in, as far as that is YAML.
 fn read(file: &SourceFile, actions: &Actions, branch: Branch) -> Parsed {
-    let text = actions.mask(&file.text, branch);
+    let with_blocks = read_as(file, actions, branch, true);
+    if with_blocks.errors.is_empty() { with_blocks } else { read_as(file, actions, branch, false) }
+}
+
+fn read_as(file: &SourceFile, actions: &Actions, branch: Branch, blocks: bool) -> Parsed {
+    let text = actions.mask(&file.text, branch, blocks);
     let masked = SourceFile { id: file.id, path: file.path.clone(), text: text.into() };
     let mut parsed = yaml::parse(&masked);
     let restore = Restore { text: &file.text, holes: &actions.holes };
@@ -101,11 +109,27 @@ impl Restore<'_> {
     }
 
     fn entry(&self, entry: &Entry) -> Entry {
+        if let Some(block) = self.block(entry) {
+            let text: Arc<str> = block.into();
+            let scalar = Scalar { text: text.clone(), plain: true, verbatim: None };
+            let value = Arc::new(Node { span: entry.key_span, value: Value::Scalar(scalar), tag: None });
+            return Entry { key: text, key_span: entry.key_span, value };
+        }
         let key = match self.is_touched(entry.key_span.range()) {
             true => self.source(entry.key_span.range()).trim_matches(['"', '\'']).into(),
             false => entry.key.clone(),
         };
         Entry { key, key_span: entry.key_span, value: self.node(&entry.value) }
+    }
+
+    /// The action that an entry stands for, without what says how it is indented.
+    fn block(&self, entry: &Entry) -> Option<String> {
+        let is_masked = entry.key.chars().skip(1).all(|c| c == 'x') && entry.value.as_str() == Some("x");
+        let value = entry.value.span.range().start;
+        let after = self.holes.partition_point(|hole| hole.end <= value);
+        let hole = self.holes.get(after).filter(|hole| is_masked && hole.contains(&value))?;
+        let (_, action) = actions::block(self.text.get(hole.clone())?)?;
+        Some(format!("{{{{ {action} }}}}"))
     }
 
     fn scalar(&self, node: &Node, scalar: &Scalar) -> Scalar {

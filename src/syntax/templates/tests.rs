@@ -39,11 +39,19 @@ fn a_template_that_is_no_yaml_is_told() {
 fn values_of_the_chart() {
     let values = yaml::parse(&file("n: 4\nhost: a\ndeep: {x: 5}\n"));
     let outer = yaml::parse(&file("sub: {deep: {x: 6}}\nglobal: {g: 7}\n"));
-    let chart =
-        Chart { own: values.documents.first().map(|d| &**d), outer: outer.documents.first().map(|d| (&**d, "sub")) };
+    let chart = Chart {
+        own: values.documents.first().map(|d| &**d),
+        outer: outer.documents.first().map(|d| (&**d, "sub")),
+        name: None,
+        release: None,
+    };
     let get = |action: &str| {
         let parsed = parse(&file(&format!("v: {action}\n")));
-        resolve(&parsed.documents[0], chart).get("v").and_then(Node::as_str).unwrap_or_default().to_string()
+        resolve(&parsed.documents[0], chart, &Helpers::default())
+            .get("v")
+            .and_then(Node::as_str)
+            .unwrap_or_default()
+            .to_string()
     };
     assert_eq!(get("{{ .Values.n }}"), "4");
     assert_eq!(get("{{- $.Values.n | quote -}}"), "4");
@@ -69,7 +77,8 @@ fn whatever_is_repeated_is_read_once() {
     ];
     for text in many {
         let actions = Actions::find(&text);
-        assert_eq!(actions.mask(&text, Branch::Last).len(), text.len());
+        assert_eq!(actions.mask(&text, Branch::Last, true).len(), text.len());
+        assert_eq!(actions.mask(&text, Branch::First, false).len(), text.len());
     }
     assert!(start.elapsed().as_secs() < 60);
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::helpers::Helpers;
+use crate::source::{SourceFile, Span};
 use crate::syntax::tree::{Entry, Node, Scalar, Value};
 
 /// The values of a chart: its own, and what the chart around it says for it.
@@ -11,6 +13,10 @@ pub struct Chart<'a> {
     pub own: Option<&'a Node>,
     /// That of the chart around it, and the name of this chart there.
     pub outer: Option<(&'a Node, &'a str)>,
+    /// Its name.
+    pub name: Option<&'a str>,
+    /// The name under which the chart around all others is taken to be installed: its own.
+    pub release: Option<&'a str>,
 }
 
 impl<'a> Chart<'a> {
@@ -22,32 +28,111 @@ impl<'a> Chart<'a> {
         });
         outer.or_else(|| self.own?.at(path))
     }
+
+    /// A value, where there is one.
+    pub(super) fn value(&self, path: &[&str]) -> Option<&'a Node> {
+        self.get(path).filter(|node| !node.is_null())
+    }
 }
 
-/// A tree with the values of a chart where its actions name them. A scalar that is one action becomes the value as it
-/// stands in the values, with its place there; in a longer text its own text is put in.
-pub fn resolve(node: &Arc<Node>, chart: Chart<'_>) -> Arc<Node> {
-    let has_action = |n: &Node| n.scalar().is_some_and(|s| s.text.contains("{{"));
+/// A tree with the values and the named templates of a chart where its actions name them. A scalar that is one action
+/// becomes the value as it stands in the values, with its place there; in a longer text its own text is put in.
+pub fn resolve(node: &Arc<Node>, chart: Chart<'_>, helpers: &Helpers<'_>) -> Arc<Node> {
+    let has_action = |n: &Node| match &n.value {
+        Value::Scalar(scalar) => scalar.text.contains("{{"),
+        Value::Map(entries) => entries.iter().any(|e| e.key.contains("{{")),
+        Value::List(_) => false,
+    };
     if !node.walk().any(has_action) {
         return node.clone();
     }
     let value = match &node.value {
-        Value::Scalar(scalar) => match whole(&scalar.text) {
-            Some(action) => return value_of(action, node, chart).unwrap_or_else(|| node.clone()),
-            None => match within(&scalar.text, chart) {
-                Some(text) => Value::Scalar(Scalar { text: text.into(), plain: scalar.plain, verbatim: None }),
-                None => return node.clone(),
-            },
+        Value::Scalar(scalar) => match of_scalar(scalar, node, chart, helpers) {
+            Some(resolved) => return resolved,
+            None => return node.clone(),
         },
-        Value::List(items) => Value::List(items.iter().map(|n| resolve(n, chart)).collect()),
+        Value::List(items) => Value::List(items.iter().map(|n| resolve(n, chart, helpers)).collect()),
+        Value::Map(entries) => match entries.as_slice() {
+            // All that a key holds is what the values hold.
+            [only] if let Some(values) = listed(only, chart) => return values,
+            entries => Value::Map(entries.iter().flat_map(|e| of_entry(e, chart, helpers)).collect()),
+        },
+    };
+    Arc::new(Node { span: node.span, value, tag: node.tag.clone() })
+}
+
+fn of_scalar(scalar: &Scalar, node: &Arc<Node>, chart: Chart<'_>, helpers: &Helpers<'_>) -> Option<Arc<Node>> {
+    if let Some(found) = whole(&scalar.text).and_then(|action| value_of(action, node, chart)) {
+        return Some(found);
+    }
+    let text = helpers.expand(&scalar.text, chart)?;
+    if scalar.text.contains("indent ")
+        && let Some(block) = block(&text, node.span)
+    {
+        return Some(block);
+    }
+    let value = Value::Scalar(Scalar { text: text.into(), plain: scalar.plain, verbatim: None });
+    Some(Arc::new(Node { span: node.span, value, tag: node.tag.clone() }))
+}
+
+/// An entry with its values; those that a named template puts in the place of one.
+fn of_entry(entry: &Entry, chart: Chart<'_>, helpers: &Helpers<'_>) -> Vec<Entry> {
+    if entry.key.contains("{{") {
+        let own = || match &listed(entry, chart)?.value {
+            Value::Map(entries) => Some(entries.clone()),
+            _ => None,
+        };
+        let made = || match &block(&helpers.expand(&entry.key, chart)?, entry.key_span)?.value {
+            Value::Map(entries) => Some(entries.clone()),
+            _ => None,
+        };
+        if is_put_in(entry)
+            && let Some(entries) = own().or_else(made)
+        {
+            return entries;
+        }
+    }
+    let key = match entry.key.contains("{{") {
+        true => helpers.expand(&entry.key, chart).map_or_else(|| entry.key.clone(), Into::into),
+        false => entry.key.clone(),
+    };
+    vec![Entry { key, key_span: entry.key_span, value: resolve(&entry.value, chart, helpers) }]
+}
+
+/// Whether an entry stands for an action on a line of its own.
+fn is_put_in(entry: &Entry) -> bool {
+    entry.value.as_str() == Some(&*entry.key)
+}
+
+/// `{{ toYaml .Values.env }}` on a line of its own: the values, with their places.
+fn listed(entry: &Entry, chart: Chart<'_>) -> Option<Arc<Node>> {
+    let action = whole(&entry.key).filter(|_| is_put_in(entry))?;
+    let path = path(action.strip_prefix("toYaml ")?.trim())?;
+    let found = chart.get(&path).filter(|n| n.scalar().is_none())?;
+    Some(Arc::new(found.clone()))
+}
+
+/// A text of YAML that stands in the place of an action.
+fn block(text: &str, place: Span) -> Option<Arc<Node>> {
+    let file = SourceFile { id: place.file, path: "template.yaml".into(), text: text.into() };
+    let parsed = super::yaml::parse(&file);
+    let document = parsed.documents.first().filter(|d| parsed.errors.is_empty() && d.scalar().is_none())?;
+    Some(placed(document, place))
+}
+
+/// As deep as the reader allows.
+fn placed(node: &Node, place: Span) -> Arc<Node> {
+    let value = match &node.value {
+        Value::Scalar(scalar) => Value::Scalar(Scalar { verbatim: None, ..scalar.clone() }),
+        Value::List(items) => Value::List(items.iter().map(|n| placed(n, place)).collect()),
         Value::Map(entries) => Value::Map(
             entries
                 .iter()
-                .map(|e| Entry { key: e.key.clone(), key_span: e.key_span, value: resolve(&e.value, chart) })
+                .map(|e| Entry { key: e.key.clone(), key_span: place, value: placed(&e.value, place) })
                 .collect(),
         ),
     };
-    Arc::new(Node { span: node.span, value, tag: node.tag.clone() })
+    Arc::new(Node { span: place, value, tag: node.tag.clone() })
 }
 
 /// The inside of a text that is one action and nothing else.
@@ -105,19 +190,4 @@ fn literal_of(literal: &str, node: &Node) -> Option<Arc<Node>> {
     let simple = !text.is_empty() && !text.contains(['(', ')', '"', '$']) && !text.starts_with('.');
     let scalar = Scalar { text: text.into(), plain, verbatim: None };
     simple.then(|| Arc::new(Node { span: node.span, value: Value::Scalar(scalar), tag: None }))
-}
-
-/// A longer text with the values of all its actions; `None` if one of them is not known.
-fn within(text: &str, chart: Chart<'_>) -> Option<String> {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("{{") {
-        let (action, next) = after.split_once("}}")?;
-        let found = chart.get(&path(action.trim_matches('-').trim())?)?;
-        out.push_str(before);
-        out.push_str(found.as_str()?);
-        rest = next;
-    }
-    out.push_str(rest);
-    Some(out)
 }

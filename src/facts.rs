@@ -23,8 +23,8 @@ pub use attached::{AttachedPolicyFact, GatewayFact, ObjectRef, RetryBlock, Route
 pub use packages::{Dependency, LockFact, PackageFact, WorkspaceFact};
 pub use schema::{ColumnFact, SchemaChange, SchemaFact, TableFact, UniqueFact};
 pub use settings::{
-    ApplicationDocument, ApplicationFact, ApplicationSetting, ConfigMapFact, ConfigUse, ConfigUseFact, EnvFileFact,
-    EnvFileUseFact, MountedMapFact, SettingsFact,
+    AddressFact, AddressOf, ApplicationDocument, ApplicationFact, ApplicationNameFact, ApplicationSetting,
+    ConfigMapFact, ConfigUse, ConfigUseFact, EnvFileFact, EnvFileUseFact, MountedMapFact, SettingsFact,
 };
 
 /// The facts of one unit, or of all units together.
@@ -82,6 +82,10 @@ pub struct Facts {
     pub applications: Vec<ApplicationFact>,
     /// Annotations in Java and Kotlin that retry.
     pub annotations: Vec<AnnotationFact>,
+    /// What applications call themselves.
+    pub application_names: Vec<ApplicationNameFact>,
+    /// Whom the settings and the clients of applications name.
+    pub addresses: Vec<AddressFact>,
     /// Files of environment variables.
     pub env_files: Vec<EnvFileFact>,
     /// What components take from them.
@@ -153,6 +157,8 @@ impl Facts {
         self.settings.append(&mut other.settings);
         self.applications.append(&mut other.applications);
         self.annotations.append(&mut other.annotations);
+        self.application_names.append(&mut other.application_names);
+        self.addresses.append(&mut other.addresses);
         self.env_files.append(&mut other.env_files);
         self.env_file_uses.append(&mut other.env_file_uses);
         self.mounted_maps.append(&mut other.mounted_maps);
@@ -269,6 +275,8 @@ pub struct RouteFact {
     pub to: Vec<HostRef>,
     /// Whether it takes gRPC requests only.
     pub grpc: bool,
+    /// How long the gateway waits for an answer, of a route that nothing repeats; else its layer says so.
+    pub limit: Option<Setting<Duration>>,
     /// Where the route is written.
     pub span: Span,
 }
@@ -394,6 +402,10 @@ pub struct KustomizationFact {
     pub prefix: String,
     /// `nameSuffix`
     pub suffix: String,
+    /// `namespace`
+    pub namespace: Option<String>,
+    /// `images` with a new name: the name that they have in the files, and the new one.
+    pub images: Vec<(String, String)>,
     /// The files and folders that it lists, as shown.
     pub resources: Vec<String>,
 }

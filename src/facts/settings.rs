@@ -1,5 +1,6 @@
 //! Settings of applications, and where they come from: files, config maps, environments.
 use super::EnvFact;
+use crate::model::HostRef;
 use crate::source::Span;
 use crate::syntax::Entry;
 
@@ -77,6 +78,41 @@ pub struct ApplicationFact {
     pub documents: Vec<ApplicationDocument>,
     /// The first document.
     pub span: Span,
+}
+
+/// What an application calls itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApplicationNameFact {
+    /// The path of the file that says so, as shown.
+    pub path: String,
+    /// The name.
+    pub name: String,
+    /// Whether the file is that of a configuration server, which gives it to the application of that name.
+    pub served: bool,
+    /// The settings.
+    pub span: Span,
+}
+
+/// An address that an application's settings or code hold: it may call whoever is behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddressFact {
+    /// Whose settings.
+    pub of: AddressOf,
+    /// What says so: "`spring.rabbitmq.host` is `rabbitmq`".
+    pub says: String,
+    /// Whom it names.
+    pub to: HostRef,
+}
+
+/// Whose an address is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AddressOf {
+    /// The application that the file belongs to.
+    File,
+    /// This application.
+    Component(String),
+    /// Every application that has a file of its own in this folder.
+    Folder(String),
 }
 
 /// One document of an application's settings.

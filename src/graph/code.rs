@@ -38,6 +38,7 @@ pub(super) fn add_calls(
                     answers: call.answers.clone(),
                     grpc: call.grpc || grpc,
                     per_item: call.per_item,
+                    limit: call.limit.clone(),
                     posts: post(call).into_iter().collect(),
                     ..hop
                 });

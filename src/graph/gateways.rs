@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::draft::Draft;
+use super::hops::Ends;
 use super::hosts::{Hosts, Part};
 use super::names::{image_name, lies_in};
 use crate::facts::RouteFact;
-use crate::model::{ComponentIx, ComponentKind, GatewayName, Hop, HostRef, LayerIx, Reason, Scope};
+use crate::model::{ComponentIx, ComponentKind, GatewayName, Hop, HostRef, Layer, LayerIx, Reason, Scope};
 use crate::source::{FileId, Sources};
 
 /// The gateways by what their settings call them.
@@ -127,7 +128,7 @@ pub(super) fn add_layers(draft: &mut Draft<'_>, gateways: &Gateways) {
         };
         for gateway in from.gateways.iter().filter_map(|g| gateways.of(g)) {
             for host in &to {
-                add_hop(draft, gateways, gateway, host, Some(ix), false);
+                add_hop(draft, gateways, gateway, host, Carries::Layer(ix));
             }
             if to.is_empty() {
                 add_hop_to_unknown(draft, gateway, ix);
@@ -141,7 +142,7 @@ pub(super) fn add_routes(draft: &mut Draft<'_>, gateways: &Gateways, routes: &[R
     for route in routes {
         let Some(gateway) = gateways.of(&route.from) else { continue };
         for host in &route.to {
-            add_hop(draft, gateways, gateway, host, None, route.grpc);
+            add_hop(draft, gateways, gateway, host, Carries::Route(route));
         }
     }
 }
@@ -156,26 +157,37 @@ fn add_hop_to_unknown(draft: &mut Draft<'_>, gateway: ComponentIx, ix: LayerIx) 
     draft.add_hop(Hop { layers, ..hop });
 }
 
-fn add_hop(
-    draft: &mut Draft<'_>,
-    gateways: &Gateways,
-    gateway: ComponentIx,
-    host: &HostRef,
-    layer: Option<LayerIx>,
-    grpc: bool,
-) {
+/// What a hop is made of.
+#[derive(Clone, Copy)]
+enum Carries<'r> {
+    /// A layer of the gateway.
+    Layer(LayerIx),
+    /// A route that nothing may repeat.
+    Route(&'r RouteFact),
+}
+
+fn add_hop(draft: &mut Draft<'_>, gateways: &Gateways, gateway: ComponentIx, host: &HostRef, carries: Carries<'_>) {
     let found = draft.hosts.resolve(host);
     for to in found.components {
-        if layer.is_none() && draft.has_hop(gateway, to) {
-            draft.mark_grpc(gateway, to, grpc);
-            continue;
-        }
+        let (layers, limit, grpc) = match carries {
+            Carries::Layer(layer) => (draft.uses(&[layer]), None, false),
+            Carries::Route(route) if is_told(draft, gateway, to, route) => {
+                draft.mark_grpc(gateway, to, route.grpc);
+                continue;
+            }
+            Carries::Route(route) => (Vec::new(), route.limit.clone(), route.grpc),
+        };
         let leads = Reason::new(host.span, format!("a route leads to `{}`", host.name));
         let because = gateways.reasons.get(&gateway).cloned();
         let reasons = because.into_iter().chain([leads, draft.hosts.why(host, to)]);
         let hop = draft.hop_because((gateway, to), Some(host.span), reasons);
-        let layers = layer.map(|layer| draft.uses(&[layer])).unwrap_or_default();
-        let grpc = found.grpc || (layer.is_none() && grpc);
-        draft.add_hop(Hop { layers, grpc, ..hop });
+        draft.add_hop(Hop { layers, limit, grpc: found.grpc || grpc, ..hop });
     }
+}
+
+/// Whether a route adds nothing to the hops that are there: no limit, or one that a layer already has.
+fn is_told(draft: &Draft<'_>, gateway: ComponentIx, to: ComponentIx, route: &RouteFact) -> bool {
+    let Some(limit) = &route.limit else { return draft.has_hop(gateway, to) };
+    let has = |layer: &Layer| layer.overall.as_ref() == Some(limit);
+    draft.hops.with(Ends::Between(gateway, to)).flat_map(|h| &h.layers).filter_map(|l| draft.layer(l.layer)).any(has)
 }

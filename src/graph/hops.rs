@@ -29,7 +29,10 @@ impl Hops {
     /// Adds a hop, once.
     pub(super) fn add(&mut self, hop: Hop) {
         let key = |h: &Hop| (h.on_request, h.grpc, h.through.clone());
-        let same = |h: &Hop| key(h) == key(&hop) && h.layers == hop.layers && h.answers == hop.answers;
+        let limit = |h: &Hop| h.limit.as_ref().map(|l| l.value().copied());
+        let same = |h: &Hop| {
+            key(h) == key(&hop) && h.layers == hop.layers && h.answers == hop.answers && limit(h) == limit(&hop)
+        };
         let there = self.by_ends.entry((hop.from, hop.to)).or_default();
         match there.iter().position(same).and_then(|at| there.get_mut(at)) {
             Some(known) => {

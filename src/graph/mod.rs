@@ -1,9 +1,11 @@
 //! Facts → model: who is who, which call graph that makes, and what retries multiply to on it.
 //!
-//! [`hosts`] and [`owners`] say who is who; [`code`], [`gateways`], [`environment`], [`clients`] and [`mesh`] make the hops
+//! [`hosts`] and [`owners`] say who is who; [`code`], [`gateways`], [`environment`], [`addresses`],
+//! [`clients`] and [`mesh`] make the hops
 //! and put the layers on them; [`modes`], [`products`], [`cycles`], [`bounds`], [`chains`], [`search`], [`ways`], [`paths`],
 //! [`mod@factors`] and [`times`] work on the finished graph and know nothing of where it came from.
 
+mod addresses;
 mod bounds;
 mod chains;
 mod clients;
@@ -28,11 +30,12 @@ mod times;
 mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::config::Config;
 use crate::facts::Facts;
 use crate::model::{ComponentIx, ComponentKind, HostRef, LayerIx, Model, Reason, Redrive, Unresolved};
-use crate::rust::reading::CodeReading;
+use crate::rust::reading::{CodeReading, CutShort};
 use crate::rust::stores as rust_stores;
 use crate::source::{Sources, Span};
 use draft::Draft;
@@ -70,15 +73,22 @@ pub fn link(facts: Facts, mut reading: CodeReading, sources: &Sources, config: &
     let first_of_code = draft.layers.len() as u32;
     draft.layers.extend(reading.layers.iter().cloned());
     draft.unresolved.extend(reading.unresolved.iter().cloned());
+    let cut_short: Vec<(Arc<str>, CutShort)> = reading
+        .cut_short
+        .iter()
+        .filter_map(|cut| Some((Arc::clone(&reading.layers.get(cut.layer)?.id), cut.clone())))
+        .collect();
 
     add_configured(&mut draft, config);
     let owners = Owners::new(&packages, &reading, &mut draft.hosts, config).with_maps(facts.mounted_maps);
+    addresses::name_applications(&mut draft, &owners, &facts.application_names);
     let gateways = Gateways::new(&mut draft, &routes);
     code::add_calls(&mut draft, &owners, &packages, &reading, first_of_code);
     add_configured_calls(&mut draft, config);
     gateways::add_layers(&mut draft, &gateways);
     gateways::add_routes(&mut draft, &gateways, &routes);
     environment::add_hops(&mut draft);
+    addresses::add_hops(&mut draft, &owners, &facts.addresses);
     clients::add_layers(&mut draft, &owners);
     mesh::add_layers(&mut draft, &gateways);
     let code = queues::Code { owners: &owners, packages: &packages, modules: &modules };
@@ -107,6 +117,8 @@ pub fn link(facts: Facts, mut reading: CodeReading, sources: &Sources, config: &
         ..Model::default()
     };
     finish(draft, &owners, &mut model);
+    let overruns: Vec<_> = cut_short.iter().filter_map(|(id, cut)| times::cut_short(&model, id, cut)).collect();
+    model.overruns.extend(overruns);
     model
 }
 

@@ -131,6 +131,11 @@ impl Owners {
         self.of_folder(path, hosts)
     }
 
+    /// The component that the settings of an application are known to belong to.
+    pub(super) fn existing(&self, path: &str, hosts: &Hosts) -> Option<ComponentIx> {
+        existing_of_root(java_root(path)?, hosts)
+    }
+
     /// The components of the nearest folder that is built, or holds a package; else the one that a folder is named as.
     fn of_folder(&self, path: &str, hosts: &mut Hosts) -> Vec<ComponentIx> {
         let mut folders: BTreeMap<&str, Vec<ComponentIx>> = BTreeMap::new();
@@ -228,20 +233,27 @@ fn beside(folder: &str, file: &str) -> String {
     if folder.is_empty() { file.to_owned() } else { format!("{folder}/{file}") }
 }
 
-/// `edge/src/main/resources/application.yml` → `edge`.
+/// `edge/src/main/resources/application.yml`, `edge/src/main/java/shop/Edge.java` → `edge`.
 fn java_root(path: &str) -> Option<&str> {
-    let marker = "src/main/resources/";
-    let at = path.find(marker)?;
+    let at = ["resources", "java", "kotlin"].iter().find_map(|kind| path.find(&format!("src/main/{kind}/")))?;
     let before = path.get(..at)?;
     (before.is_empty() || before.ends_with('/')).then(|| before.trim_end_matches('/'))
 }
 
 /// The component that is built from a folder, or is named as it.
 fn of_root(root: &str, hosts: &mut Hosts) -> ComponentIx {
+    existing_of_root(root, hosts).unwrap_or_else(|| {
+        let name = last_folder(root);
+        let name = if name.is_empty() { "application" } else { name };
+        hosts.named(name).unwrap_or_else(|| hosts.add(Part::new(name, ComponentKind::Service, None)))
+    })
+}
+
+fn existing_of_root(root: &str, hosts: &Hosts) -> Option<ComponentIx> {
     let built: Vec<ComponentIx> =
         hosts.iter().filter(|(_, p)| p.builds.iter().any(|b| b == root)).map(|(ix, _)| ix).collect();
     if let [only] = built.as_slice() {
-        return *only;
+        return Some(*only);
     }
     let name = last_folder(root);
     let imaged: Vec<ComponentIx> = hosts
@@ -253,11 +265,7 @@ fn of_root(root: &str, hosts: &mut Hosts) -> ComponentIx {
         [only] => Some(*only),
         _ => hosts.named(name),
     };
-    let known = known.or_else(|| if root.is_empty() { only_declared(hosts) } else { None });
-    known.unwrap_or_else(|| {
-        let name = if name.is_empty() { "application" } else { name };
-        hosts.named(name).unwrap_or_else(|| hosts.add(Part::new(name, ComponentKind::Service, None)))
-    })
+    known.or_else(|| if root.is_empty() { only_declared(hosts) } else { None })
 }
 
 fn only_declared(hosts: &Hosts) -> Option<ComponentIx> {

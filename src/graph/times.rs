@@ -6,19 +6,32 @@ use std::time::Duration;
 use super::cycles::Order;
 use super::products::multiplies;
 use crate::model::{
-    Attempts, Hop, HopIx, Layer, LayerIx, LayerUse, LimitKind, Model, Overrun, Path, Setting, WorstTime,
+    Attempts, Hop, HopIx, Layer, LayerIx, LayerKind, LayerUse, LimitKind, Model, Overrun, Path, Setting, WorstTime,
 };
+use crate::rust::reading::CutShort;
 
 /// How long one request at the entry of a path can take until it has failed for good.
 pub(super) fn of_path(path: &Path, hops: &[Hop], layers: &[Layer]) -> WorstTime {
     let hops = path.hops.iter().filter_map(|ix| hops.get(ix.0 as usize));
     hops.rev().fold(WorstTime::UNKNOWN, |inside, hop| {
-        let all = hop.layers.iter().rev().fold(inside, |inside, used| match layers.get(used.layer.0 as usize) {
-            Some(layer) => layer.worst_time(inside, path.layers.contains(&used.layer)),
+        let around = around_limit(hop, layers);
+        let limit = |depth, time: WorstTime| if depth == around { time.limited(hop.limit.as_ref()) } else { time };
+        let uses = hop.layers.iter().enumerate().rev();
+        let all = uses.fold(inside, |inside, (depth, used)| match layers.get(used.layer.0 as usize) {
+            Some(layer) => layer.worst_time(limit(depth + 1, inside), path.layers.contains(&used.layer)),
             None => inside,
         });
-        all.limited(hop.limit.as_ref())
+        limit(0, all)
     })
+}
+
+/// How many layers of a hop stand around its limit: a redelivery and a rerun begin the call anew, with all that limits it.
+fn around_limit(hop: &Hop, layers: &[Layer]) -> usize {
+    let anew = |used: &&LayerUse| {
+        let layer = layers.get(used.layer.0 as usize);
+        layer.is_some_and(|l| matches!(l.kind, LayerKind::Queue | LayerKind::Job))
+    };
+    hop.layers.iter().take_while(anew).count()
 }
 
 /// What stands behind a component, at worst, as far as it was asked for: tries of a length that somebody wrote.
@@ -63,6 +76,25 @@ pub(super) fn overruns(model: &Model) -> Vec<Overrun> {
         }
     }
     found.into_values().collect()
+}
+
+/// A layer that the limit around it cuts short: what it was meant to do takes longer.
+pub(super) fn cut_short(model: &Model, id: &str, cut: &CutShort) -> Option<Overrun> {
+    let (ix, layer) = (0..).map(LayerIx).zip(&model.layers).find(|(_, l)| &*l.id == id)?;
+    let meant = Layer { attempts: Setting::written(Attempts::Count(cut.attempts), layer.place), ..layer.clone() };
+    let time = meant.tries_time(WorstTime::UNKNOWN.asked_for(layer.per_try.as_ref()), true);
+    let at = model.hops.iter().position(|h| h.layers.iter().any(|l| l.layer == ix))?;
+    let outside = model.hops.get(at)?.layers.iter().take_while(|l| l.layer != ix);
+    let tried_again = outside.into_iter().any(|l| is_repeating(model, l));
+    time.exceeds(*cut.limit.value()?).then(|| Overrun {
+        kind: LimitKind::Overall,
+        layer: Some(ix),
+        hop: HopIx(u32::try_from(at).unwrap_or(u32::MAX)),
+        limit: cut.limit.clone(),
+        inside: vec![ix],
+        time,
+        tried_again,
+    })
 }
 
 /// Whether nobody in front of a hop waits for it: no request causes it, or it leads through a queue.
@@ -119,7 +151,11 @@ struct OnHop<'m> {
 
 impl OnHop<'_> {
     fn work_through(&mut self) {
+        let around = around_limit(self.hop, &self.model.layers);
         for (depth, used) in self.hop.layers.iter().enumerate().rev() {
+            if depth + 1 == around {
+                self.limit(around);
+            }
             let Some(layer) = self.model.layers.get(used.layer.0 as usize) else { continue };
             self.compare(LimitKind::PerTry, layer.per_try.as_ref(), Some(used.layer), depth + 1);
             let counted = multiplies(layer) && is_counted(layer);
@@ -131,7 +167,14 @@ impl OnHop<'_> {
             }
             self.inside.time = self.inside.time.asked_for(layer.overall.as_ref());
         }
-        self.compare(LimitKind::Call, self.hop.limit.as_ref(), None, 0);
+        if around == 0 {
+            self.limit(0);
+        }
+    }
+
+    /// The limit on the call, around which so many layers stand.
+    fn limit(&mut self, depth: usize) {
+        self.compare(LimitKind::Call, self.hop.limit.as_ref(), None, depth);
         self.inside.time = self.inside.time.asked_for(self.hop.limit.as_ref());
     }
 

@@ -1,6 +1,8 @@
 //! What reading the Rust code of a repository comes to: layers and calls.
 
-use crate::model::{Answer, IdempotencyKey, Layer, ModeSet, Unresolved};
+use std::time::Duration;
+
+use crate::model::{Answer, IdempotencyKey, Layer, ModeSet, Setting, Unresolved};
 use crate::source::Span;
 
 /// The result of reading all packages.
@@ -10,6 +12,8 @@ pub struct CodeReading {
     pub layers: Vec<Layer>,
     /// The calls that leave a package, each with the layers around it.
     pub calls: Vec<CodeCall>,
+    /// Layers that a limit around them ends before their own count does.
+    pub cut_short: Vec<CutShort>,
     /// What matters and could not be resolved.
     pub unresolved: Vec<Unresolved>,
 }
@@ -21,10 +25,23 @@ impl CodeReading {
         self.layers.push(layer);
         for call in self.calls.iter_mut().filter(|call| Some(call.root.span) == runs) {
             call.layers.insert(0, CodeLayerUse { layer: number, modes: ModeSet::all() });
+            // It is one of each try of this layer, and no longer around all that repeats.
+            call.limit = None;
             // A job is no request.
             call.root.is_main = true;
         }
     }
+}
+
+/// A layer that a limit around it ends before its own count does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CutShort {
+    /// The layer.
+    pub layer: usize,
+    /// The tries that it was meant to make.
+    pub attempts: u64,
+    /// The limit on all of them.
+    pub limit: Setting<Duration>,
 }
 
 /// A call that leaves the program, as one chain of functions reaches it.
@@ -50,6 +67,8 @@ pub struct CodeCall {
     pub grpc: bool,
     /// Whether it takes messages from a queue, or says that they are done: a redelivery does not repeat it.
     pub takes_messages: bool,
+    /// How long it is waited for at most, where no layer is around it; else the layers say so.
+    pub limit: Option<Setting<Duration>>,
     /// Whether it is made for each of several things: a loop makes it again after it has succeeded.
     pub per_item: bool,
 }

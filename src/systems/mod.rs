@@ -317,6 +317,7 @@ pub fn all() -> &'static [&'static dyn System] {
         &alerts::alertmanager::Alertmanager,
         &alerts::grafana::Grafana,
         &sql::Sql,
+        &deploy::spring_cloud::SpringCloud,
         &deploy::kubernetes::Kubernetes,
         &deploy::compose::Compose,
         &deploy::dockerfile::Dockerfile,

@@ -205,6 +205,13 @@ pub const ROWS: &[Row] = &[
     ),
     row("ribbon", "MaxAutoRetries absent", "application.yml", RIBBON_NEXT, |f| written_count(f, 4)),
     row("ribbon", "MaxAutoRetriesNextServer absent", "application.yml", ZUUL, |f| default_count(f, 2)),
+    row(
+        "spring-cloud",
+        "zuul.routes.<id> without url and serviceId",
+        "application.yml",
+        "{zuul: {routes: {orders: {path: /a}}}}",
+        |f| f.layers.is_empty() && f.routes.len() == 1 && f.routes[0].to[0].name == "orders",
+    ),
     row("ribbon", "zuul.retryable absent", "application.yml", "{zuul: {routes: {a: {path: /a}}}}", |f| {
         f.layers.is_empty()
     }),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use retrylint::facts::{Facts, RouteFact};
+use retrylint::facts::{AddressFact, Facts, RouteFact};
 use retrylint::model::{
     Alarm, Attempts, DeadLetter, GatewayName, HostRef, Jitter, Layer, Methods, Purpose, Queue, Redone, Scope, Setting,
     Wait,
@@ -49,6 +49,15 @@ pub fn facts(sources: &Sources, facts: &Facts) -> String {
         let external = s.external.as_ref().map(|e| format!(" -> {e}")).unwrap_or_default();
         let grpc = if s.grpc { "gRPC " } else { "" };
         writeln!(out, "{grpc}service {}{namespace} [{}]{external} at {}", s.name, pairs(&s.selector), r.at(s.span))
+            .unwrap();
+    }
+    for name in &facts.application_names {
+        let served = if name.served { ", served to it" } else { "" };
+        writeln!(out, "application {} in {}{served}", name.name, name.path).unwrap();
+    }
+    for address in &facts.addresses {
+        let AddressFact { of, says, to } = address;
+        writeln!(out, "address of {of:?}: {says} -> {} at {}", r.hosts(std::slice::from_ref(to)), r.at(to.span))
             .unwrap();
     }
     for queue in &facts.queues {
@@ -199,7 +208,10 @@ impl Renderer<'_> {
 
     fn route(&self, route: &RouteFact) -> String {
         let grpc = if route.grpc { "gRPC " } else { "" };
-        format!("{grpc}route {} -> {} at {}", self.gateway(&route.from), self.hosts(&route.to), self.at(route.span))
+        let limit =
+            route.limit.as_ref().map(|l| format!(" within {}", self.setting(l, |d| ms(*d)))).unwrap_or_default();
+        let (from, to) = (self.gateway(&route.from), self.hosts(&route.to));
+        format!("{grpc}route {from} -> {to}{limit} at {}", self.at(route.span))
     }
 
     fn queue(&self, q: &Queue) -> String {

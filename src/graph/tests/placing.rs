@@ -1,9 +1,11 @@
 //! Which layer sits on which hops.
 
+use std::time::Duration;
+
 use super::repository::{Repository, gateway, host, mesh, text};
 use super::*;
 use crate::facts::RouteFact;
-use crate::model::{Callers, GatewayName, Scope};
+use crate::model::{Callers, GatewayName, LimitKind, Scope};
 use crate::source::Span;
 
 #[test]
@@ -58,9 +60,56 @@ fn routes_without_a_layer_are_hops_too() {
     let mut r = Repository::new();
     let span = r.file("ingress.yaml");
     let from = GatewayName::Named("ingress shop".to_owned());
-    r.facts.routes.push(RouteFact { from, to: vec![host("orders", None)], grpc: false, span });
+    r.facts.routes.push(RouteFact { from, to: vec![host("orders", None)], grpc: false, limit: None, span });
     r.layer("gateway.yaml", "kong", LayerKind::Gateway, gateway("edge", &["orders"]));
     assert_eq!(r.hops(), ["edge -> orders [gateway.yaml]", "ingress shop -> orders []"]);
+}
+
+/// A route from the edge to orders within so many seconds, in front of three tries of orders' own.
+fn limited(limit: u64) -> Repository {
+    let mut r = Repository::new();
+    r.component("orders", None);
+    let span = r.file("edge.yaml");
+    let from = GatewayName::Named("edge".to_owned());
+    let limit = Some(Setting::written(Duration::from_secs(limit), span));
+    r.facts.routes.push(RouteFact { from, to: vec![host("orders", None)], grpc: false, limit, span });
+    let package = r.package("orders", "orders");
+    r.call(package, text("http://bank.example"), 1);
+    let layer = r.reading.layers.last_mut().unwrap();
+    layer.attempts = Setting::written(Attempts::Count(3), span);
+    layer.per_try = Some(Setting::written(Duration::from_secs(10), span));
+    r
+}
+
+#[test]
+fn a_route_that_nothing_repeats_ends_before_the_tries_behind_it() {
+    let model = limited(2).link();
+    let [overrun] = model.overruns.as_slice() else { panic!("{:?}", model.overruns) };
+    assert_eq!((overrun.kind, overrun.layer, overrun.tried_again), (LimitKind::Call, None, false));
+    assert_eq!(overrun.limit.value(), Some(&Duration::from_secs(2)));
+    assert!(overrun.time.known >= Duration::from_secs(30), "{:?}", overrun.time);
+    assert_eq!(limited(40).link().overruns, []);
+}
+
+#[test]
+fn a_route_whose_limit_its_layer_has_is_told_once() {
+    let mut r = limited(2);
+    let limit = r.facts.routes[0].limit.clone();
+    let layer = r.layer("edge.yaml", "envoy", LayerKind::Gateway, gateway("edge", &["orders"]));
+    layer.overall = limit;
+    assert_eq!(r.link().overruns.len(), 1);
+    assert_eq!(r.link().hops.len(), 2);
+}
+
+#[test]
+fn a_call_that_nothing_repeats_ends_before_the_tries_behind_it() {
+    let mut r = limited(60);
+    let package = r.package("web", "web");
+    let span = r.file("web/src/limit.rs");
+    r.call(package, text("http://orders"), 0).limit = Some(Setting::written(Duration::from_secs(5), span));
+    let model = r.link();
+    let [overrun] = model.overruns.as_slice() else { panic!("{:?}", model.overruns) };
+    assert_eq!((overrun.kind, overrun.limit.span()), (LimitKind::Call, Some(span)));
 }
 
 #[test]

@@ -115,6 +115,7 @@ impl Repository {
             span,
             grpc: false,
             takes_messages: false,
+            limit: None,
             per_item: false,
         });
         self.reading.calls.last_mut().unwrap()

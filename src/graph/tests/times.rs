@@ -196,3 +196,14 @@ fn ten_thousand_components_in_a_row_are_no_trouble() {
         .collect();
     assert_eq!(overruns(b), []);
 }
+
+#[test]
+fn a_redelivery_begins_anew_with_what_limits_the_call() {
+    for (kind, cut) in [(LayerKind::Queue, false), (LayerKind::Job, false), (LayerKind::Client, true)] {
+        let mut b = Build::new();
+        let outer = b.layer(kind, 3, any_5xx());
+        b.layer_mut(outer).wait = Wait::Fixed(secs(10));
+        b.hop("worker", "orders", &[outer]).limit = Some(secs(5));
+        assert_eq!(overruns(b).len(), usize::from(cut), "{kind:?}");
+    }
+}

@@ -3,8 +3,8 @@
 use super::repository::{Repository, gateway, text, variable};
 use super::*;
 use crate::config::ServiceConfig;
-use crate::facts::{ComponentFact, Dependency};
-use crate::model::{Answer, Scope};
+use crate::facts::{AddressFact, AddressOf, ApplicationNameFact, ComponentFact, Dependency};
+use crate::model::{Answer, HostRef, Scope};
 use crate::rust::reading::{Target, UrlPart};
 use crate::source::{FileId, Span};
 
@@ -349,4 +349,40 @@ fn a_name_of_compose_and_a_service_of_kubernetes_are_alternatives() {
     let package = r.package("web", "web");
     r.call(package, text("http://payment"), 0);
     assert_eq!(r.hops(), ["web -> payment []", "web -> payment-v2 []"]);
+}
+
+fn address(r: &mut Repository, file: &str, of: AddressOf, to: &str) {
+    let span = r.file(file);
+    let to = HostRef { name: to.to_owned(), port: None, namespace: None, span };
+    r.facts.addresses.push(AddressFact { of, says: format!("`x.uri` is `{}`", to.name), to });
+}
+
+#[test]
+fn settings_of_an_application_name_whom_it_calls() {
+    let mut r = Repository::new();
+    for name in ["orders", "ledger", "ledger-db"] {
+        r.component(name, None);
+    }
+    let file = "ledger/src/main/resources/application.properties";
+    address(&mut r, file, AddressOf::File, "ledger-db");
+    address(&mut r, file, AddressOf::File, "elsewhere.example");
+    address(&mut r, "shared/orders.yml", AddressOf::Component("orders".to_owned()), "ledger");
+    address(&mut r, "shared/orders.yml", AddressOf::Component("orders".to_owned()), "orders");
+    address(&mut r, "shared/nobody.yml", AddressOf::Component("nobody".to_owned()), "ledger");
+    assert_eq!(r.hops(), ["ledger -> ledger-db []", "orders -> ledger []"]);
+}
+
+#[test]
+fn a_component_is_called_by_the_name_of_its_application_unless_another_one_is() {
+    let mut r = Repository::new();
+    r.component("accounts", None);
+    r.component("edge", None);
+    let path = "accounts/src/main/resources/bootstrap.yml".to_owned();
+    let span = r.file(&path);
+    let name = "ACCOUNT-SERVICE".to_owned();
+    r.facts.application_names.push(ApplicationNameFact { path, name, served: false, span });
+    address(&mut r, "edge/src/main/java/shop/Accounts.java", AddressOf::File, "account-service");
+    assert_eq!(r.hops(), ["edge -> accounts []"]);
+    r.component("account-service", None);
+    assert_eq!(r.hops(), ["edge -> account-service []"]);
 }

@@ -2,15 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::episode::{Counted, Repeater};
 use super::layers::{self, Key, Retry};
+use super::value::Limit;
 use super::wait::duration;
 use super::words::{advice, function_at, head, word};
 use crate::model::{
     Advice, Attempts, Conditions, Confidence, Layer, LayerKind, Methods, Mode, ModeSet, Pick, Purpose, Scope, Setting,
 };
 use crate::rust::index::Index;
+use crate::rust::reading::CutShort;
 use crate::source::Span;
 
 /// The layer of all retries that were seen under one key.
@@ -52,7 +55,6 @@ pub(crate) fn layer(
         None => Setting::default(false, "the code"),
     };
     layer.methods = methods(retries);
-    let limit = |(seconds, span): (f64, Span)| Setting::written(duration(seconds), span);
     layer.per_try = retries.iter().find_map(|r| r.per_try).map(limit);
     // Where a deadline around it is what ends it, it is told already.
     let ended_by_it = matches!(layer.attempts.value(), Some(Attempts::Within { .. }));
@@ -134,6 +136,19 @@ pub(crate) fn layer(
     layer.id = Arc::from(format!("{stem}:{ordinal}"));
     *ordinal += 1;
     layer
+}
+
+/// A limit in time as a setting.
+pub(crate) fn limit((seconds, span): Limit) -> Setting<Duration> {
+    Setting::written(duration(seconds), span)
+}
+
+/// What a layer was meant to do, where a limit around it ends it before.
+pub(crate) fn cut_short(number: usize, layer: &Layer, retries: &[Retry<'_>]) -> Option<CutShort> {
+    let attempts = retries.iter().filter_map(|r| r.cut_from).max()?;
+    let within = matches!(layer.attempts.value(), Some(Attempts::Within { .. }));
+    let overall = retries.iter().find_map(|r| r.overall).filter(|_| within)?;
+    Some(CutShort { layer: number, attempts, limit: limit(overall) })
 }
 
 fn empty(span: Span) -> Layer {

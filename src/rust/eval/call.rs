@@ -317,6 +317,9 @@ impl<'a> Machine<'a, '_> {
         if let Some(result) = self.std_function(path, &args, span) {
             return result;
         }
+        if let Some(result) = self.fan_function(path, &args, span) {
+            return result;
+        }
         if let Some(result) = self.http_function(path, &args, span) {
             return result;
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::machine::{Machine, Reason};
 use super::value::{Limit, Origin, Value};
 use super::wait::Gap;
+use crate::model::Attempts;
 use crate::rust::crates::Described;
 use crate::source::Span;
 
@@ -96,6 +97,8 @@ pub(crate) struct Episode<'a> {
     pub(super) per_try: Option<Limit>,
     /// How long all of them together may take.
     pub(super) overall: Option<Limit>,
+    /// How many turns it has, if nothing ends it before.
+    pub(super) meant: Option<u64>,
     /// How long it ran before it was cut short.
     pub(super) spent: f64,
     pub(super) turns: u32,
@@ -163,6 +166,8 @@ pub(crate) struct Trace<'a> {
     pub(crate) per_try: Option<Limit>,
     /// How long all of them together may take.
     pub(crate) overall: Option<Limit>,
+    /// How often it was meant to make the call, where a deadline around it ended it before.
+    pub(crate) cut_from: Option<u64>,
 }
 
 impl<'a> Episode<'a> {
@@ -217,6 +222,18 @@ impl<'a> Episode<'a> {
         }
     }
 
+    /// How many tries it was meant to make, where a deadline around it came before the last of them.
+    fn cut_from(&self) -> Option<u64> {
+        let meant = match &self.repeater {
+            Repeater::Library(described) => match described.attempts.value() {
+                Some(Attempts::Count(n)) => Some(*n),
+                _ => None,
+            },
+            _ => self.meant.or_else(|| self.predict()),
+        };
+        meant.filter(|meant| self.expired.is_some() && *meant > self.hits.saturating_add(self.skipped))
+    }
+
     fn waits_settled(&self) -> bool {
         match self.gaps.as_slice() {
             [.., a, b] => {
@@ -266,6 +283,7 @@ impl<'a> Machine<'a, '_> {
             deadlines_before: self.deadlines_made,
             per_try: None,
             overall: None,
+            meant: None,
             spent: 0.0,
             turns: 0,
             hits: 0,
@@ -341,6 +359,7 @@ impl<'a> Machine<'a, '_> {
         self.end_turn();
         let Some(episode) = self.episodes.pop() else { return };
         let counted = episode.counted();
+        let cut_from = episode.cut_from();
         if episode.hits == 0 {
             // A loop that only waits, piece by piece.
             for slept in episode.gap {
@@ -363,6 +382,7 @@ impl<'a> Machine<'a, '_> {
             upkeep: episode.upkeep,
             per_try: episode.per_try,
             overall: episode.overall,
+            cut_from,
         });
         let index = self.traces.len() - 1;
         let turn = match self.episodes.last_mut() {
@@ -433,6 +453,7 @@ impl<'a> Machine<'a, '_> {
                 upkeep,
                 per_try: None,
                 overall: None,
+                cut_from: None,
             });
         }
     }

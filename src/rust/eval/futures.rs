@@ -24,6 +24,14 @@ impl<'a> Machine<'a, '_> {
                 None => Ok(value),
             },
             Kind::Request(request) => self.send(&request.clone(), span),
+            Kind::Iter(_) => self.await_all(value, span),
+            // The next item of a stream of futures that run side by side.
+            Kind::Variant(next) => match (value.variant(), next.fields.first()) {
+                (Some(("Some", _)), Some((_, future))) if matches!(future.kind, Kind::Future(_)) => {
+                    Ok(Value::wrap("Some", self.await_value(future.clone(), span)?))
+                }
+                _ => Ok(value),
+            },
             Kind::Native(native) => match native.clone().awaited(self, span) {
                 Some(result) => result,
                 None => Ok(value),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::key::Carried;
 use super::machine::{Eval, Exit, Machine};
-use super::value::{HttpError, Kind, Response, Taint, Text, Unknown, Value, Why};
+use super::value::{HttpError, Kind, Limit, Response, Taint, Text, Unknown, Value, Why};
 use crate::model::{IdempotencyKey, Mode, ModeSet};
 use crate::rust::crates::Described;
 use crate::rust::reading;
@@ -95,6 +95,8 @@ pub(crate) struct Target {
     pub(crate) key: IdempotencyKey,
     /// Whether the call takes messages from a queue, or says that they are done.
     pub(crate) takes_messages: bool,
+    /// How long it is waited for at most, by whatever limit is around it.
+    pub(crate) limit: Option<Limit>,
     /// What begins again if it is a stream.
     pub(crate) stream: Option<Arc<Described>>,
     /// What its first try carries.
@@ -117,7 +119,7 @@ pub(crate) struct Outgoing {
     /// Its idempotency key.
     pub(crate) key: Carried,
     /// How long it may take by its client's or its own setting.
-    pub(crate) limit: Option<super::value::Limit>,
+    pub(crate) limit: Option<Limit>,
     /// Whether a layer of its own is around it.
     pub(crate) layered: bool,
     /// Whether it takes messages from a queue, or says that they are done.
@@ -161,7 +163,9 @@ impl<'a> Machine<'a, '_> {
         if here || self.goal_identity == Some(call.identity) {
             if self.goal_identity.is_none() {
                 self.goal_identity = Some(call.identity);
-                self.target = Some(target_of(call));
+                let set = self.deadlines.iter().map(|(_, _, length, span)| (*length, *span));
+                let limit = set.chain(call.limit).min_by(|a, b| a.0.total_cmp(&b.0));
+                self.target = Some(Target { limit, ..target_of(call) });
             } else if let Some(target) = &mut self.target {
                 target.key = target.key.max(call.key.after(target.first));
             }
@@ -244,6 +248,7 @@ fn target_of(call: &Outgoing) -> Target {
         method,
         key: call.key.after(call.key),
         takes_messages,
+        limit: call.limit,
         stream: call.stream.clone(),
         first: call.key,
     }

@@ -34,6 +34,8 @@ pub(crate) struct Retry<'a> {
     pub(crate) per_try: Option<Limit>,
     /// How long all of them together may take.
     pub(crate) overall: Option<Limit>,
+    /// How many tries a deadline around it cuts short.
+    pub(crate) cut_from: Option<u64>,
     /// Whether a choice was cut: there were too many open conditions.
     pub(crate) unsure: bool,
     /// Whether it only asks if something is up.
@@ -98,6 +100,7 @@ pub(crate) fn switched_off<'a>(described: Arc<Described>) -> Retry<'a> {
         method: None,
         per_try: None,
         overall: None,
+        cut_from: None,
         unsure: false,
         upkeep: false,
         repeater: Repeater::Library(described),
@@ -174,6 +177,7 @@ fn retry<'a>(watched: &Watched<'a>, key: (Span, u64)) -> Option<Retry<'a>> {
         upkeep: retried.iter().all(|(_, t)| t.upkeep),
         per_try: retried.iter().find_map(|(_, t)| t.per_try),
         overall: retried.iter().find_map(|(_, t)| t.overall),
+        cut_from: retried.iter().filter_map(|(_, t)| t.cut_from).max(),
         unsure: seen.iter().any(|(f, _)| f.choices.iter().any(|c| c.of == 1)),
     })
 }

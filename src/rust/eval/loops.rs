@@ -136,6 +136,8 @@ impl<'a> Machine<'a, '_> {
             if let Some(open) = items.open_bound() {
                 m.note_open_bound(&open);
             }
+            let turns = items.len().filter(|_| !items.is_endless());
+            m.note_turns(turns.and_then(|n| u64::try_from(n).ok()));
             if m.discovering() {
                 let first = m.advance(&mut items)?;
                 let scope = m.scope(Some(env));

@@ -102,6 +102,9 @@ impl<'a> Machine<'a, '_> {
         if let Some(result) = self.per_status(&value, name, &args, at) {
             return result;
         }
+        if let Some(result) = self.fan_method(&value, name, &args, at) {
+            return result;
+        }
         let value = if super::option::METHODS.contains(&name) { self.settle(value, at.span)? } else { value };
         if let Some(result) = self.typed_method(&value, name, &args, at) {
             return result;
@@ -189,7 +192,11 @@ impl<'a> Machine<'a, '_> {
                     Some(f) if name == "map" => {
                         let f = f.clone();
                         let inner = self.inside(value);
-                        Some(self.call_value(&f, vec![inner], at.span).map(|v| self.wrapped_open(&v, value)))
+                        match self.call_value(&f, vec![inner], at.span) {
+                            // Of each item a future: it is a stream.
+                            Ok(v) if matches!(v.kind, Kind::Future(_)) => self.iter_method(value, name, args, at),
+                            result => Some(result.map(|v| self.wrapped_open(&v, value))),
+                        }
                     }
                     _ => self.iter_method(value, name, args, at),
                 }

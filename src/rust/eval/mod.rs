@@ -42,6 +42,7 @@ mod reading;
 mod reply;
 mod select;
 mod settings;
+mod side_by_side;
 pub(crate) mod statics;
 mod std_names;
 mod text;

@@ -140,6 +140,20 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
+    /// The innermost loop has so many turns, if nothing ends it before.
+    pub(crate) fn note_turns(&mut self, turns: Option<u64>) {
+        if let Some(episode) = self.episodes.last_mut() {
+            episode.meant = turns;
+        }
+    }
+
+    /// The turns of the innermost loop are about different things, even where they look the same.
+    pub(crate) fn apart(&mut self) {
+        if let Some(episode) = self.episodes.last_mut() {
+            episode.changed = true;
+        }
+    }
+
     /// Bounds the innermost loop by a value.
     pub(crate) fn note_bound(&mut self, value: &Value<'a>) {
         if let Some(episode) = self.episodes.last_mut() {

@@ -285,6 +285,7 @@ impl<'a> Reader<'a> {
             span: watched.goal.span,
             grpc: false,
             takes_messages: target.takes_messages,
+            limit: target.limit.filter(|_| retries.is_empty()).map(build::limit),
             per_item: layers::per_item(watched),
         };
         let uses = retries.iter().map(|r| (r.key, r.yes.union(r.unknown))).collect();
@@ -340,6 +341,7 @@ impl<'a> Draft<'a> {
                     reason: why.clone(),
                 });
             }
+            reading.cut_short.extend(build::cut_short(reading.layers.len(), &layer, retries));
             places.insert(*key, reading.layers.len());
             reading.layers.push(layer);
         }

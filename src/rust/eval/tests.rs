@@ -95,3 +95,118 @@ fn limits_of_tries_and_of_all_tries_are_told_apart() {
     assert_eq!(read(&around), (None, Some(60)));
     assert_eq!(read(&looped(&format!("{send}.await.is_ok()"))), (None, None));
 }
+
+#[test]
+fn a_timeout_around_tries_that_ends_before_they_do_is_told() {
+    let cut = |limit: u64| {
+        let text = format!(
+            "use std::time::Duration;
+             async fn load(http: &reqwest::Client) -> bool {{
+                 for _ in 0..6 {{
+                     if http.get(\"http://stock/levels\").send().await.is_ok() {{ return true; }}
+                     tokio::time::sleep(Duration::from_secs(1)).await;
+                 }}
+                 false
+             }}
+             pub async fn outer(http: &reqwest::Client) -> bool {{
+                 tokio::time::timeout(Duration::from_secs({limit}), load(http)).await.unwrap_or(false)
+             }}"
+        );
+        let read = support::read(&[("src/lib.rs", &text)], &[], &[]);
+        let told = |cut: &crate::rust::reading::CutShort| (cut.attempts, cut.limit.value().map(|d| d.as_secs()));
+        read.reading.cut_short.iter().map(told).collect::<Vec<_>>()
+    };
+    assert_eq!(cut(3), [(6, Some(3))]);
+    assert_eq!(cut(60), []);
+}
+
+#[test]
+fn a_call_that_nothing_repeats_keeps_its_limit() {
+    let limit = |call: &str| {
+        let text = format!(
+            "use std::time::Duration; pub async fn load(http: &reqwest::Client) -> bool {{ {call}.await.is_ok() }}"
+        );
+        let read = support::read(&[("src/lib.rs", &text)], &[], &[]);
+        read.reading.calls.first().and_then(|c| c.limit.as_ref()?.value().map(|d| d.as_secs()))
+    };
+    let send = "http.get(\"http://stock/levels\")";
+    assert_eq!(limit(&format!("{send}.send()")), None);
+    assert_eq!(limit(&format!("{send}.timeout(Duration::from_secs(5)).send()")), Some(5));
+    assert_eq!(limit(&format!("tokio::time::timeout(Duration::from_secs(2), {send}.send())")), Some(2));
+}
+
+/// How the calls of one function leave it: host, layers, and whether it is once for each item.
+fn calls(body: &str) -> Vec<(String, usize, bool)> {
+    let text = format!(
+        "use futures::future::{{join_all, try_join_all}};
+         use futures::stream::{{self, FuturesUnordered, StreamExt, TryStreamExt}};
+         use tokio::task::JoinSet;
+         async fn one(http: &reqwest::Client, id: u64) -> Result<String, reqwest::Error> {{
+             http.get(format!(\"http://stock/{{id}}\")).send().await?.text().await
+         }}
+         pub async fn all(http: &reqwest::Client, ids: Vec<u64>) -> Result<(), reqwest::Error> {{ {body} Ok(()) }}"
+    );
+    let read = support::read(&[("src/lib.rs", &text)], &[], &[]);
+    let host = |call: &crate::rust::reading::CodeCall| match &call.target {
+        crate::rust::reading::Target::Url { parts, .. } => format!("{:?}", parts.first()),
+        other => format!("{other:?}"),
+    };
+    let of_all = read.reading.calls.iter().filter(|c| c.root.name == "all");
+    of_all.map(|c| (host(c), c.layers.len(), c.per_item)).collect()
+}
+
+#[test]
+fn calls_for_each_of_several_items_are_no_retries() {
+    for body in [
+        "for id in ids { let _ = one(http, id).await; }",
+        "for id in ids { one(http, id).await?; }",
+        "join_all(ids.into_iter().map(|id| one(http, id))).await;",
+        "join_all(ids.iter().map(|_| http.get(\"http://stock/up\").send())).await;",
+        "try_join_all(ids.iter().map(|id| async move { one(http, *id).await })).await?;",
+        "let calls: Vec<_> = ids.iter().map(|id| one(http, *id)).collect(); join_all(calls).await;",
+        "let mut calls = FuturesUnordered::new();
+         for id in ids { calls.push(one(http, id)); }
+         while let Some(done) = calls.next().await { let _ = done; }",
+        "let _: Vec<_> = ids.iter().map(|id| one(http, *id)).collect::<FuturesUnordered<_>>().collect().await;",
+        "stream::iter(ids).map(|id| one(http, id)).buffer_unordered(8).collect::<Vec<_>>().await;",
+        "stream::iter(ids).map(|id| one(http, id)).buffered(8).for_each(|_| async {}).await;",
+        "stream::iter(ids).for_each_concurrent(8, |id| async move { let _ = one(http, id).await; }).await;",
+        "stream::iter(ids.into_iter().map(Ok)).try_for_each_concurrent(4, |id| async move {
+             one(http, id).await.map(|_| ())
+         }).await?;",
+        "let mut set = JoinSet::new();
+         for id in ids { let http = http.clone(); set.spawn(async move { one(&http, id).await }); }
+         while let Some(done) = set.join_next().await { let _ = done; }",
+    ] {
+        let found = calls(body);
+        assert!(!found.is_empty() && found.iter().all(|(_, layers, each)| *layers == 0 && *each), "{body}\n{found:?}");
+    }
+}
+
+#[test]
+fn calls_beside_each_other_are_as_many_hops_and_not_one_for_each_item() {
+    let found = calls("let _ = tokio::join!(http.get(\"http://a\").send(), http.get(\"http://b\").send());");
+    assert_eq!(found.iter().map(|c| (c.1, c.2)).collect::<Vec<_>>(), [(0, false), (0, false)]);
+    assert_ne!(found[0].0, found[1].0);
+    let found = calls("let _ = tokio::try_join!(one(http, 1), http.get(\"http://b\").send())?;");
+    assert_eq!(found.iter().map(|c| (c.1, c.2)).collect::<Vec<_>>(), [(0, false), (0, false)]);
+}
+
+#[test]
+fn tries_of_each_item_stay_a_retry() {
+    let body = "join_all(ids.iter().map(|id| async move {
+        for _ in 0..3 {
+            if one(http, *id).await.is_ok() { return; }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+    })).await;";
+    let found = calls(body);
+    assert_eq!(found.iter().map(|c| (c.1, c.2)).collect::<Vec<_>>(), [(1, true)]);
+    let around = "for _ in 0..3 {
+        let all = try_join_all(ids.iter().map(|id| one(http, *id))).await;
+        if all.is_ok() { return Ok(()); }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }";
+    let found = calls(around);
+    assert_eq!(found.iter().map(|c| (c.1, c.2)).collect::<Vec<_>>(), [(1, true)]);
+}

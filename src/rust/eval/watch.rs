@@ -78,7 +78,7 @@ pub(crate) fn watch<'a>(
     steps: &mut u64,
 ) -> Watched<'a> {
     let start: Start<'_, 'a> = &|m| m.run(root);
-    let mut eye = Eye { shared, instances, start, goal: &found.goal, brief: false, steps };
+    let mut eye = Eye { shared, instances, start, goal: &found.goal, brief: false, looped: found.looped, steps };
     if !found.looped && found.goal.http {
         // Nothing around it repeats, as far as can be seen: then it is enough to know whom it reaches, and what is
         // answered where it matters most. A call that is made twice all the same gets the full treatment.
@@ -102,7 +102,7 @@ pub(crate) fn watch_briefly<'a>(
 ) -> Watched<'a> {
     let start: Start<'_, 'a> = &|m| m.run(root);
     let goal = &found.goal;
-    Eye { shared, instances, start, goal, brief: true, steps }.look(&worlds(goal))
+    Eye { shared, instances, start, goal, brief: true, looped: found.looped, steps }.look(&worlds(goal))
 }
 
 /// Watches a request through a client's layer, for a client that no call was seen to go through.
@@ -129,7 +129,7 @@ pub(crate) fn watch_layer<'a>(
         };
         m.send(&Rc::new(request), span)
     };
-    Eye { shared, instances, start: &start, goal: &goal, brief: false, steps }.look(&worlds(&goal))
+    Eye { shared, instances, start: &start, goal: &goal, brief: false, looped: false, steps }.look(&worlds(&goal))
 }
 
 /// Where a run starts.
@@ -153,6 +153,8 @@ struct Eye<'s, 'a> {
     goal: &'s Goal,
     /// One short run for each way of ending.
     brief: bool,
+    /// Whether something that may repeat stands around the call.
+    looped: bool,
     /// The steps that are left.
     steps: &'s mut u64,
 }
@@ -163,10 +165,10 @@ impl<'a> Eye<'_, 'a> {
             Watched { goal: self.goal.clone(), target: None, failing: Vec::new(), succeeding: Vec::new(), cut: false };
         let mut others_fail = false;
         for world in worlds {
-            let mut forks = self.runs(world, others_fail, &mut watched);
+            let mut forks = self.runs(world, others_fail, MAX_FORKS, &mut watched);
             if forks.is_empty() && !others_fail && watched.failing.is_empty() {
                 others_fail = true;
-                forks = self.runs(world, others_fail, &mut watched);
+                forks = self.runs(world, others_fail, MAX_FORKS, &mut watched);
             }
             watched.failing.extend(forks);
         }
@@ -175,18 +177,20 @@ impl<'a> Eye<'_, 'a> {
             traces.for_each(|traces| traces.retain(is_plain));
         }
         let repeats = watched.failing.iter().any(|f| f.traces.iter().any(|t| t.hits > 1 && !t.changed));
-        if repeats && !self.brief {
+        if (repeats || self.looped) && !self.brief {
             let good = World::Success(GOOD_STATUSES.to_vec());
-            watched.succeeding = self.runs(&good, others_fail, &mut watched);
+            // What repeats nothing is asked only if a good answer leads on to the next item.
+            let most = if repeats { MAX_FORKS } else { 1 };
+            watched.succeeding = self.runs(&good, others_fail, most, &mut watched);
         }
         watched
     }
 
-    fn runs(&mut self, world: &World, others_fail: bool, watched: &mut Watched<'a>) -> Vec<Fork<'a>> {
+    fn runs(&mut self, world: &World, others_fail: bool, most: usize, watched: &mut Watched<'a>) -> Vec<Fork<'a>> {
         let mut forks = Vec::new();
         let mut script = Vec::new();
         let mut left = true;
-        for _ in 0..MAX_FORKS {
+        for _ in 0..most {
             if *self.steps == 0 {
                 watched.cut = true;
                 break;

@@ -42,7 +42,8 @@ pub(super) fn holds_settings(text: &str) -> bool {
 
 /// Whether a source of Java or Kotlin holds an annotation that is read.
 pub(super) fn holds_annotation(text: &str) -> bool {
-    systems::clients::annotated::MARKS.iter().any(|mark| text.contains(mark))
+    let marks = [systems::clients::annotated::MARKS, systems::deploy::spring_cloud::MARKS];
+    marks.into_iter().flatten().any(|mark| text.contains(mark))
 }
 
 /// Whether a program may read its settings from a file of this path.

@@ -3,3 +3,4 @@
 pub mod compose;
 pub mod dockerfile;
 pub mod kubernetes;
+pub mod spring_cloud;

@@ -68,7 +68,7 @@ fn distribution(file: &SourceFile, resource: &Entry, config: &Node, facts: &mut 
         let opens = settings::opening(file, origin);
         let to: Vec<HostRef> = host(origin).into_iter().collect();
         if !to.is_empty() {
-            facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, span: opens });
+            facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, limit: None, span: opens });
         }
         let name = format!("CloudFront origin {id}");
         let count = origin.entry("ConnectionAttempts").filter(|e| !e.value.is_null());

@@ -102,9 +102,14 @@ impl Reader<'_> {
                 continue;
             }
             let opens = settings::opening(self.file, route);
-            facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, span: opens });
+            let retries = route.entry("retryPolicy").filter(|e| !e.value.is_null());
+            let limit = match retries {
+                Some(_) => None,
+                None => overall(route.at(&["timeoutPolicy", "response"])),
+            };
+            facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, limit, span: opens });
             let title = (routes.len() > 1).then(|| prefix(route).map_or_else(|| (i + 1).to_string(), str::to_string));
-            if let Some(key) = route.entry("retryPolicy").filter(|e| !e.value.is_null()) {
+            if let Some(key) = retries {
                 let layer = self.layer(route, key, title, from.clone(), to, facts);
                 facts.layers.push(layer);
             }

@@ -146,13 +146,14 @@ fn mapping(file: &SourceFile, item: &Item<'_>, facts: &mut Facts) {
     let gateway = GatewayName::Named(ID.to_string());
     let opens = settings::opening(file, item.fields);
     let grpc = item.fields.get("grpc").and_then(Node::as_bool) == Some(true);
-    facts.routes.push(RouteFact { from: gateway.clone(), to: vec![to.clone()], grpc, span: opens });
     let name = format!("Emissary Mapping {}", item.name);
     let overall = match item.fields.get("timeout_ms").filter(|n| !n.is_null()) {
         Some(node) => settings::limit(node, |n| duration::millis(n.as_f64()?)),
         None => Some(Setting::default(Duration::from_secs(3), MAPPING)),
     };
     let own = item.fields.entry("retry_policy").filter(|e| !e.value.is_null());
+    let limit = if own.is_none() { overall.clone() } else { None };
+    facts.routes.push(RouteFact { from: gateway.clone(), to: vec![to.clone()], grpc, limit, span: opens });
     let mut inert = Vec::new();
     let policy = match own {
         Some(key) => policy(key, overall.as_ref(), &mut inert),

@@ -1,5 +1,7 @@
 //! Gloo Gateway, its own API: VirtualServices, RouteTables, and options that stand by themselves.
 
+use std::time::Duration;
+
 use crate::facts::{DelegationFact, Facts, RouteFact};
 use crate::model::{Advice, Attempts, Callers, GatewayName, HostRef, Inert, Layer, LayerKind, Setting, Unresolved};
 use crate::source::{SourceFile, Span};
@@ -104,9 +106,11 @@ impl Reader<'_> {
             let Some(action) = route.get("routeAction") else { continue };
             let to = self.upstreams(action);
             let opens = settings::opening(self.file, route);
-            facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, span: opens });
             let options = route.get("options");
-            let Some(key) = options.and_then(|o| entry(o, "retries")).or(shared) else { continue };
+            let retries = options.and_then(|o| entry(o, "retries")).or(shared);
+            let limit = if retries.is_none() { overall(options) } else { None };
+            facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, limit, span: opens });
+            let Some(key) = retries else { continue };
             let title = matcher(route).map_or_else(|| (i + 1).to_string(), str::to_string);
             let name = format!("Gloo {} {}, route {title}", self.object.kind, self.object.name);
             let id = format!("{ID}:{}:{}:{title}", self.object.kind.to_lowercase(), self.object.qualified());
@@ -176,10 +180,7 @@ impl Reader<'_> {
     ) -> Layer {
         let node = &*key.value;
         let mut inert = Vec::new();
-        let overall = match options.and_then(|o| entry(o, "timeout")) {
-            Some(e) => settings::limit(&e.value, go),
-            None => Some(envoy_based::default_overall()),
-        };
+        let overall = overall(options);
         let per_try = envoy_based::per_try(entry(node, "per_try_timeout"), overall.as_ref(), go, &mut inert);
         let words = entry(node, "retry_on");
         let listed = words.map(|e| settings::list(&e.value)).unwrap_or_default();
@@ -248,5 +249,13 @@ fn advice() -> Advice {
             "add `rateLimitedRetryBackOff: {resetHeaders: [{name: retry-after, format: SECONDS}]}` to the retries",
         ),
         ..Advice::default()
+    }
+}
+
+/// The limit on all tries of a route.
+fn overall(options: Option<&Node>) -> Option<Setting<Duration>> {
+    match options.and_then(|o| entry(o, "timeout")) {
+        Some(e) => settings::limit(&e.value, go),
+        None => Some(envoy_based::default_overall()),
     }
 }

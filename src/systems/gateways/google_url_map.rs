@@ -85,7 +85,7 @@ fn add(
     let name = format!("URL map {title} to {service}");
     if !to.is_empty() {
         let span = settings::opening(file, &policy.value);
-        facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, span });
+        facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, limit: None, span });
     }
     let retries = policy.value.entry("numRetries").filter(|e| !e.value.is_null());
     let limit = |node: Option<&Node>| node.and_then(|n| settings::limit(n, duration::proto));

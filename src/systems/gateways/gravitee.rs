@@ -62,7 +62,7 @@ fn read(file: &SourceFile, root: &Node, facts: &mut Facts) {
     let to = endpoints(root);
     if !to.is_empty() {
         let span = root.entry("name").map_or(root.span, |e| e.key_span);
-        facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, span });
+        facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, limit: None, span });
     }
     let mut ids = Ids::default();
     let is_on = |n: &Node| n.get("enabled").and_then(Node::as_bool) != Some(false);

@@ -134,6 +134,7 @@ impl<'a> Reader<'a> {
                     from: self.gateway(),
                     to: to.clone(),
                     grpc: is_grpc(service),
+                    limit: None,
                     span: opens,
                 });
             }

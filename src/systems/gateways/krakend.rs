@@ -59,7 +59,8 @@ fn read(file: &SourceFile, root: &Node, endpoint: &Node, ids: &mut Ids, facts: &
     let from = GatewayName::OfFile { file: file.id, system: ID };
     let to = hosts(root, endpoint);
     if !to.is_empty() {
-        facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, span: opens });
+        let limit = if copies(endpoint).is_none() { Some(overall(root, endpoint)) } else { None };
+        facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, limit, span: opens });
     }
     let path = endpoint.get("endpoint").and_then(Node::as_str).unwrap_or("without a path");
     let method = endpoint.get("method").and_then(Node::as_str).unwrap_or("GET");

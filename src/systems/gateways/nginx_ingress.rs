@@ -216,7 +216,7 @@ fn upstreams(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
         let opens = settings::opening(file, upstream);
         let grpc = get("type").is_some_and(|e| e.value.as_str() == Some("grpc"));
         let gateway = named_gateway(object);
-        facts.routes.push(RouteFact { from: gateway.clone(), to: to.clone(), grpc, span: opens });
+        facts.routes.push(RouteFact { from: gateway.clone(), to: to.clone(), grpc, limit: None, span: opens });
         let place = Place {
             id: format!("{ID}:{}:{}:{title}", object.kind, object.qualified()).into(),
             name: format!("upstream {title} of {} {}", object.kind, object.name),
@@ -241,7 +241,7 @@ fn transport(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
     let gateway = named_gateway(object);
     if let Some(first) = upstreams.first() {
         let span = settings::opening(file, first);
-        facts.routes.push(RouteFact { from: gateway.clone(), to: to.clone(), grpc: false, span });
+        facts.routes.push(RouteFact { from: gateway.clone(), to: to.clone(), grpc: false, limit: None, span });
     }
     let Some(parameters) = object.spec(&["upstreamParameters"]) else { return };
     if let Some(off) = parameters.entry("nextUpstream").filter(|e| e.value.as_bool() == Some(false)) {

@@ -3,7 +3,7 @@
 use crate::facts::{Facts, RouteFact};
 use crate::model::{GatewayName, HostRef};
 use crate::syntax::Node;
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, settings};
 
 /// Ocelot.
 pub struct Ocelot;
@@ -35,7 +35,9 @@ impl System for Ocelot {
                 if !to.is_empty() {
                     let from = GatewayName::OfFile { file: file.id, system: ID };
                     let span = settings::opening(file, route);
-                    facts.routes.push(RouteFact { from, to, grpc: false, span });
+                    let limit = route.at(&["QoSOptions", "TimeoutValue"]);
+                    let limit = limit.and_then(|n| settings::limit(n, |n| duration::millis(n.as_f64()?)));
+                    facts.routes.push(RouteFact { from, to, grpc: false, limit, span });
                 }
             }
         }

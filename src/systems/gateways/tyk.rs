@@ -44,7 +44,7 @@ impl System for Tyk {
             if let Some(first) = to.first() {
                 let from = GatewayName::OfFile { file: file.id, system: ID };
                 let span = first.span;
-                facts.routes.push(RouteFact { from, to, grpc: false, span });
+                facts.routes.push(RouteFact { from, to, grpc: false, limit: None, span });
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::facts::{Facts, RouteFact};
 use crate::model::GatewayName;
 use crate::syntax::Node;
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, settings};
 
 /// YARP.
 pub struct Yarp;
@@ -35,7 +35,9 @@ impl System for Yarp {
                 let to = settings::distinct(addresses.filter_map(|a| settings::host(a.as_str()?, a.span, None)));
                 if !to.is_empty() {
                     let from = GatewayName::OfFile { file: file.id, system: ID };
-                    facts.routes.push(RouteFact { from, to, grpc: false, span: cluster.key_span });
+                    let limit = cluster.value.at(&["HttpRequest", "ActivityTimeout"]);
+                    let limit = limit.and_then(|n| settings::limit(n, |n| duration::time_span(n.as_str()?)));
+                    facts.routes.push(RouteFact { from, to, grpc: false, limit, span: cluster.key_span });
                 }
             }
         }

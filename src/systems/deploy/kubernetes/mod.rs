@@ -115,6 +115,12 @@ fn pairs(map: Option<&Node>) -> Vec<(String, String)> {
 /// One hop for each path; the default backend is one more.
 fn ingress(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
     for (host, span) in ingresses::backends(file, object) {
-        facts.routes.push(RouteFact { from: ingresses::gateway(object), to: vec![host], grpc: false, span });
+        facts.routes.push(RouteFact {
+            from: ingresses::gateway(object),
+            to: vec![host],
+            grpc: false,
+            limit: None,
+            span,
+        });
     }
 }

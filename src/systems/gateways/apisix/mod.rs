@@ -123,7 +123,13 @@ fn add(file: &SourceFile, kind: &str, item: &Node, ids: &mut Ids, facts: &mut Fa
     let opens = settings::opening(file, item);
     let from = GatewayName::OfFile { file: file.id, system: ID };
     let nodes = Nodes::of(upstream);
-    facts.routes.push(RouteFact { from: from.clone(), to: nodes.to.clone(), grpc: is_grpc(upstream), span: opens });
+    facts.routes.push(RouteFact {
+        from: from.clone(),
+        to: nodes.to.clone(),
+        grpc: is_grpc(upstream),
+        limit: None,
+        span: opens,
+    });
     let policy = Policy {
         id: ids.next(format!("{ID}:{kind}:{title}")),
         name: format!("APISIX {kind} {}", settings::shown(title)),

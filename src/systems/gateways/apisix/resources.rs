@@ -74,7 +74,7 @@ fn routes(object: &Object<'_>, facts: &mut Facts) {
             .collect();
         if !to.is_empty() {
             let span = route.get("name").map_or(object.name_span, |n| n.span);
-            facts.routes.push(RouteFact { from: gateway(), to, grpc: false, span });
+            facts.routes.push(RouteFact { from: gateway(), to, grpc: false, limit: None, span });
         }
     }
 }

@@ -99,7 +99,13 @@ impl Proxy {
     fn add(self, file: &SourceFile, ids: &mut Ids, facts: &mut Facts) {
         let from = GatewayName::OfFile { file: file.id, system: ID };
         if !self.to.is_empty() {
-            facts.routes.push(RouteFact { from: from.clone(), to: self.to.clone(), grpc: self.grpc, span: self.opens });
+            facts.routes.push(RouteFact {
+                from: from.clone(),
+                to: self.to.clone(),
+                grpc: self.grpc,
+                limit: None,
+                span: self.opens,
+            });
         }
         let name = format!("Caddy reverse_proxy {}", self.title);
         facts.inert.extend(self.inert(&name));

@@ -67,10 +67,11 @@ impl<'a> Reader<'a> {
             let to = self.upstreams(action);
             let opens = settings::opening(self.file, route);
             let grpc = route.get("match").is_some_and(|m| m.get("grpc").is_some());
-            facts.routes.push(RouteFact { from: self.gateway(), to: to.clone(), grpc, span: opens });
             let path = path(route);
             let written = entry(action, "retry_policy");
             let own = self.cluster_policy(action).or(written);
+            let limit = if own.or(shared).is_none() { overall(action) } else { None };
+            facts.routes.push(RouteFact { from: self.gateway(), to: to.clone(), grpc, limit, span: opens });
             if let (Some(own), Some(written)) = (own, written)
                 && own.key_span != written.key_span
             {

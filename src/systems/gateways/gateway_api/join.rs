@@ -96,11 +96,13 @@ impl<'a> Join<'a> {
     fn rule<'r>(&self, rule: &'r RouteRuleFact, uses: &mut [Use<'r>], facts: &mut Facts) {
         let implementation = self.implementation(rule);
         let callers = callers(rule);
+        let attached = self.attached_to(rule);
+        let repeated = rule.retry.is_some() || !attached.is_empty() || implementation == Implementation::Istio;
         for from in &callers.gateways {
             let grpc = rule.route.kind == "GRPCRoute";
-            facts.routes.push(RouteFact { from: from.clone(), to: rule.to.clone(), grpc, span: rule.opens });
+            let limit = if repeated { None } else { rule.overall.clone().unwrap_or_else(|| implementation.overall()) };
+            facts.routes.push(RouteFact { from: from.clone(), to: rule.to.clone(), grpc, limit, span: rule.opens });
         }
-        let attached = self.attached_to(rule);
         if let Some(block) = &rule.retry {
             let mut inert = Vec::new();
             let policy = implementation.read(block, rule, &mut inert);

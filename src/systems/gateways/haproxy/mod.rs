@@ -100,6 +100,7 @@ fn read(file: &SourceFile, root: &Node, outside: Option<&Node>, facts: &mut Fact
                         from: from.clone(),
                         to: to.clone(),
                         grpc: false,
+                        limit: None,
                         span: section.head(),
                     });
                 }

@@ -148,7 +148,8 @@ fn stream_conditions(pass: &Pass<'_, '_>, switch: Option<&Entry>) -> NextUpstrea
     NextUpstream { conditions, off, non_idempotent: None }
 }
 
-fn per_try(pass: &Pass<'_, '_>) -> Setting<Duration> {
+/// How long one try may take: until the answer begins, or in stream until the connection stands.
+pub(super) fn per_try(pass: &Pass<'_, '_>) -> Setting<Duration> {
     let (entry, otherwise) = if pass.is_stream {
         (pass.scope.directive("proxy_connect_timeout"), STREAM)
     } else {

@@ -129,10 +129,6 @@ impl<'w, 'n> Walk<'w, 'n> {
         let Some(upstream) = self.upstream(entry, file, scope) else { return };
         let from = GatewayName::OfFile { file: root.id, system: ID };
         let opens = scope.location.map_or_else(|| entry.head(), Entry::head);
-        if !upstream.to.is_empty() {
-            let grpc = family == "grpc";
-            facts.routes.push(RouteFact { from: from.clone(), to: upstream.to.clone(), grpc, span: opens });
-        }
         // In http, what a server hands on stands in a location.
         let is_stream = scope.is_stream || (family == "proxy" && scope.location.is_none() && scope.server.is_some());
         let what = match (scope.location, entry.value.arg(0)) {
@@ -147,7 +143,13 @@ impl<'w, 'n> Walk<'w, 'n> {
         };
         let pass = Pass { family, scope, upstream: &upstream, opens, is_stream, name };
         let id = self.ids.next(format!("{ID}:{}:{what}", self.server_name(scope).unwrap_or("_")));
-        facts.layers.extend(policy::layer(&pass, id, from, &mut self.uses));
+        let layer = policy::layer(&pass, id, from.clone(), &mut self.uses);
+        if !upstream.to.is_empty() {
+            let limit = if layer.is_none() { Some(policy::per_try(&pass)) } else { None };
+            let to = upstream.to.clone();
+            facts.routes.push(RouteFact { from, to, grpc: family == "grpc", limit, span: opens });
+        }
+        facts.layers.extend(layer);
     }
 
     fn server_name(&self, scope: &Scope<'n>) -> Option<&'n str> {

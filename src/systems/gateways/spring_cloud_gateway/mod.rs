@@ -10,7 +10,7 @@ use crate::source::{SourceFile, Span};
 use crate::syntax::{Node, relaxed};
 use crate::systems::clients::spring::{self, Document, Text};
 use crate::systems::settings::{self, Ids};
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration};
 
 /// Spring Cloud Gateway.
 pub struct SpringCloudGateway;
@@ -101,19 +101,30 @@ impl Reader<'_> {
             let leaves = spring::leaves(root, &path);
             leaves.into_iter().rev().find(|l| l.path.len() == path.len()).map(|l| &*l.entry.value)
         };
+        let defaults = retries(list("default-filters"), server);
+        let answered = |parts: &[&str]| {
+            let path: Vec<&str> = prefix.iter().chain(parts).copied().collect();
+            let leaf = spring::leaves(root, &path).into_iter().rev().find(|l| l.path.len() == path.len())?;
+            Some(spring::setting(leaf.entry, "a duration", duration::spring))
+        };
+        let for_all = answered(&["httpclient", "response-timeout"]);
         let mut all = Vec::new();
         for route in list("routes").map_or(&[][..], Node::items) {
             let to: Vec<HostRef> = upstream(route).into_iter().collect();
             let opens = settings::opening(self.file, route);
-            facts.routes.push(RouteFact { from: self.gateway(), to: to.clone(), grpc: false, span: opens });
+            let filters = retries(route.get("filters"), server);
+            let own = route.at(&["metadata", "response-timeout"]);
+            let own = own.and_then(|n| settings::limit(n, |n| duration::millis(n.as_f64()?)));
+            let limit = own.or_else(|| for_all.clone()).filter(|_| filters.is_empty() && defaults.is_empty());
+            facts.routes.push(RouteFact { from: self.gateway(), to: to.clone(), grpc: false, limit, span: opens });
             all.extend(to.iter().cloned());
             let title = route.get("id").and_then(Node::as_str).unwrap_or("without an id");
-            for filter in retries(route.get("filters"), server) {
+            for filter in filters {
                 let layer = self.layer(&format!("route {title}"), &filter, to.clone());
                 facts.layers.push(layer);
             }
         }
-        for filter in retries(list("default-filters"), server) {
+        for filter in defaults {
             let layer = self.layer("default filters", &filter, settings::distinct(all.clone()));
             facts.layers.push(layer);
         }

@@ -119,7 +119,13 @@ impl Dynamic<'_> {
             (None, None) => None,
         };
         let Some(to) = to else { return };
-        facts.routes.push(RouteFact { from: self.gateway(), to: vec![to.clone()], grpc: false, span: entry.key_span });
+        facts.routes.push(RouteFact {
+            from: self.gateway(),
+            to: vec![to.clone()],
+            grpc: false,
+            limit: None,
+            span: entry.key_span,
+        });
         let list = field(&entry.value, "middlewares").map_or(Vec::new(), |e| words(&e.value));
         for (name, span) in list {
             facts.policy_uses.push(PolicyUseFact {

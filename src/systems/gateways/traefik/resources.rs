@@ -88,7 +88,7 @@ impl Resource<'_> {
                 continue;
             }
             let span = settings::opening(self.file, route);
-            facts.routes.push(RouteFact { from: gateway.clone(), to: to.clone(), grpc: false, span });
+            facts.routes.push(RouteFact { from: gateway.clone(), to: to.clone(), grpc: false, limit: None, span });
             for middleware in route.get("middlewares").map_or(&[][..], Node::items) {
                 let Some((policy, span)) = self.key(middleware) else { continue };
                 let from = Some(gateway.clone());

@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
             }
             for gateway in &callers.gateways {
                 let (from, to) = (gateway.clone(), destinations.clone());
-                facts.routes.push(RouteFact { from, to, grpc: false, span: opens });
+                facts.routes.push(RouteFact { from, to, grpc: false, limit: None, span: opens });
             }
             let title = (routes.len() > 1).then(|| title(route, i));
             if !callers.mesh {

@@ -12,8 +12,8 @@ use retrylint::config::Config;
 use retrylint::facts::{ComponentFact, ComponentFactKind, EnvFact, Facts, ServiceFact};
 use retrylint::graph::link;
 use retrylint::model::{
-    Advice, Attempts, Callers, Conditions, Confidence, HostRef, Jitter, Layer, LayerKind, Methods, ModeSet, Scope,
-    Setting, Wait,
+    Advice, Attempts, Callers, Conditions, Confidence, HostRef, Jitter, Layer, LayerKind, Methods, ModeSet, Purpose,
+    Scope, Setting, Wait,
 };
 use retrylint::rust::reading::CodeReading;
 use retrylint::source::{FileId, Sources, Span};
@@ -116,7 +116,7 @@ fn layer(i: usize, n: usize) -> Layer {
         labels: Vec::new(),
         advice: Advice::default(),
         copies: false,
-        stream: false,
+        purpose: Purpose::Request,
         confidence: Confidence::High,
     }
 }

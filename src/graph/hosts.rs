@@ -194,6 +194,12 @@ impl Hosts {
         all.copied().find(|ix| self.part(*ix).is_some_and(|p| p.kind == ComponentKind::Host && p.name == name))
     }
 
+    /// The component with the name, the namespace and the kind of this one.
+    pub(super) fn same_as(&self, part: &Part) -> Option<ComponentIx> {
+        let same = |p: &Part| (&p.name, &p.namespace, p.kind) == (&part.name, &part.namespace, part.kind);
+        self.by_spelling.get(&spelled(&part.name))?.iter().copied().find(|ix| self.part(*ix).is_some_and(same))
+    }
+
     /// The components behind a host; one that nobody knows becomes a leaf.
     pub(super) fn resolve(&mut self, host: &HostRef) -> Found {
         let found = self.find(&host.name, host.namespace.as_deref(), &mut BTreeSet::new());

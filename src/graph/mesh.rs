@@ -131,12 +131,7 @@ fn callers_of(draft: &mut Draft<'_>, host: &HostRef) -> ComponentIx {
     let namespace = form.and_then(|form| form.namespace).or(host.namespace.as_deref());
     let mut part = Part::new(&name, ComponentKind::Outside, None);
     part.namespace = namespace.map(str::to_owned);
-    let known =
-        draft.hosts.iter().find(|(_, p)| (&p.name, &p.namespace, p.kind) == (&part.name, &part.namespace, part.kind));
-    match known {
-        Some((ix, _)) => ix,
-        None => draft.hosts.add(part),
-    }
+    draft.hosts.same_as(&part).unwrap_or_else(|| draft.hosts.add(part))
 }
 
 /// The default policy of a mesh holds where no other layer of that mesh covers the hop.

@@ -7,6 +7,8 @@ const STEP = 1.25;
 const MARGIN = 24;
 // On so many hops the attempts are written; with more there is no room.
 const PLATES = 600;
+// With more components all their names are noise.
+const NAMED_FROM_AFAR = 80;
 // A graph of two services is not two banners.
 const LARGEST = 1.2;
 
@@ -115,7 +117,7 @@ export class Graph {
   }
 
   // Seen from afar, what is written is too small to read: then the lit components are named in letters that stay the
-  // same size, on their boxes or beside them.
+  // same size, on their boxes or beside them; so are others, if they are few, where that covers nothing.
   nameFromAfar() {
     const view = this.root.viewBox.baseVal;
     const scale = this.canvas.clientWidth / view.width;
@@ -146,7 +148,23 @@ export class Graph {
       taken.push(free);
       return [svg("text", { class: "hot", x: free.x + around.width / 2, y: free.y + size, "font-size": size, "stroke-width": size / 1.5, "text-anchor": "middle" }, text)];
     });
-    return replace(this.names, counts, drawn);
+    return replace(this.names, this.othersFromAfar(size, taken), counts, drawn);
+  }
+
+  othersFromAfar(size, taken) {
+    if (this.nodes.size > NAMED_FROM_AFAR) return [];
+    const lit = new Set(this.ends);
+    const boxes = [...this.nodes].map(([ix, { box }]) => ({ ix, box }));
+    return boxes.filter(({ ix }) => !lit.has(ix)).flatMap(({ ix, box }) => {
+      const text = cut(this.data.components[ix].name, 24, 1);
+      const place = { width: text.length * size * 0.58, height: size * 1.25 };
+      place.x = box.x + box.width / 2 - place.width / 2;
+      place.y = box.y + box.height / 2 - place.height / 2;
+      const covers = taken.some((other) => overlap(place, other)) || boxes.some((other) => other.ix !== ix && overlap(place, other.box));
+      if (covers) return [];
+      taken.push(place);
+      return [svg("text", { class: "other", x: place.x + place.width / 2, y: place.y + size, "font-size": size, "stroke-width": size / 3, "text-anchor": "middle" }, text)];
+    });
   }
 
   // Fades what a search does not find.

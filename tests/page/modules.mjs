@@ -7,7 +7,7 @@ import { attemptsOf, paths } from "../../src/report/html/model.js";
 import { address, number, percent, product, seconds } from "../../src/report/html/words.js";
 
 // a → b → c; one layer on each hop, and a second way from b.
-const layer = (value, more = {}) => ({ attempts: { value }, unbounded: false, stream: false, ...more });
+const layer = (value, more = {}) => ({ attempts: { value }, unbounded: false, purpose: "request", ...more });
 const data = {
   max_amplification: 10,
   layers: [layer(3), layer(null), layer(null, { unbounded: true }), layer(1)],

@@ -13,6 +13,7 @@ pub mod extract;
 pub mod facts;
 pub mod graph;
 pub mod model;
+pub mod progress;
 pub mod report;
 pub mod rules;
 pub mod run;
@@ -24,11 +25,12 @@ pub mod suggest;
 pub mod syntax;
 pub mod systems;
 pub mod terminal;
+pub mod watch;
 
 #[cfg(test)]
 mod testing;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -38,13 +40,15 @@ use rules::Comments;
 use run::Run;
 use rust::eval;
 use rust::index::Index;
+use source::account::accounts;
 use source::allows::{self, Allow};
-use source::discover::{Missing, Paths, discover};
-use source::read::read;
+use source::discover::{Discovered, Missing, Paths, discover};
+use source::read::{Texts, read};
 use source::select::{could_concern, select};
-use source::{FileId, SourceFile, Sources, Unread};
+use source::{FileId, SourceFile, Sources, Unread, generated};
 use systems::SystemMeta;
 use systems::clients::configured::Configured;
+use watch::{Stage, Unwatched, Watch};
 
 /// What a run starts from, besides the configuration.
 #[derive(Debug, Clone, Default)]
@@ -105,22 +109,66 @@ pub fn system_metas() -> impl Iterator<Item = &'static SystemMeta> {
 /// If a given path does not exist, or no threads can be started. Files that cannot be read are no error:
 /// they are listed in [`Run::unread`].
 pub fn run(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
-    let pool = rust::stack::pool(inputs.threads)?;
-    pool.install(|| stages(inputs, config))
+    run_watched(inputs, config, &Unwatched)
 }
 
-/// discover → read → select → extract → link → check
-fn stages(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
+/// The same, telling somebody how far it is.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_watched(inputs: &Inputs, config: &Config, watch: &dyn Watch) -> Result<Run, Error> {
+    let pool = rust::stack::pool(inputs.threads)?;
+    pool.install(|| stages(inputs, config, watch))
+}
+
+/// The files that a run would read, as shown.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn files(inputs: &Inputs, config: &Config) -> Result<Vec<Arc<str>>, Error> {
+    let pool = rust::stack::pool(inputs.threads)?;
+    let gathered = pool.install(|| gather(inputs, config, &Unwatched))?;
+    Ok(gathered.texts.files.into_iter().map(|file| file.path).collect())
+}
+
+/// What the first two stages come to.
+struct Gathered {
+    discovered: Discovered,
+    /// Without those that are generated.
+    texts: Texts,
+    /// The lines in which files say that they are.
+    generated: BTreeMap<FileId, u32>,
+}
+
+/// discover → read
+fn gather(inputs: &Inputs, config: &Config, watch: &dyn Watch) -> Result<Gathered, Error> {
     let exclude = config.globs(&config.exclude);
     let stdin = inputs.stdin.as_ref().map(|stdin| (&*stdin.path, stdin.bytes.clone()));
     let paths = Paths { cwd: &inputs.cwd, given: &inputs.paths, stdin, exclude: &exclude, threads: inputs.threads };
-
+    watch.begins(Stage::Discover, 0);
     let discovered = discover(&paths)?;
-    let texts = read(&discovered.files, &|file| could_concern(file, config.include_tests));
+    watch.begins(Stage::Read, discovered.files.len());
+    let mut texts = read(&discovered.files, &|file| could_concern(file, config.include_tests));
+    let mut generated = BTreeMap::new();
+    if !config.include_generated {
+        let named = |file: &SourceFile| discovered.files.get(file.id.0 as usize).is_some_and(|found| found.named);
+        let lines = texts.files.par_iter().filter(|file| !named(file));
+        generated = lines.filter_map(|file| Some((file.id, generated::line(file)?))).collect();
+        texts.files.retain(|file| !generated.contains_key(&file.id));
+    }
+    Ok(Gathered { discovered, texts, generated })
+}
+
+/// discover → read → select → extract → link → check
+fn stages(inputs: &Inputs, config: &Config, watch: &dyn Watch) -> Result<Run, Error> {
+    let Gathered { discovered, texts, generated } = gather(inputs, config, watch)?;
+    watch.begins(Stage::Select, texts.files.len());
     let mut selection = select(&texts.files, config.include_tests, inputs.parse_all);
     let own = Configured::new(config);
     selection.add(&texts.files, |file| own.reads(&file.path) || config.may_call_helper(file));
     let parsed = selection.parsed(&texts.files);
+    let accounts = accounts(&discovered, &texts.files, &parsed, &generated);
+    watch.begins(Stage::Extract, parsed.len());
     let mut facts = extract::extract(&parsed, config);
     selection.prune(&texts.files, &mut facts);
     let unread = in_order([discovered.unread, texts.unread, std::mem::take(&mut facts.unread)]);
@@ -128,15 +176,18 @@ fn stages(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
     let with_allows: BTreeSet<FileId> = allows.iter().map(|allow| allow.span.file).collect();
     let allowing: Vec<SourceFile> = texts.files.into_iter().filter(|file| with_allows.contains(&file.id)).collect();
     let sources: Sources = parsed.into_iter().chain(allowing).chain(config.source.as_deref().cloned()).collect();
+    watch.begins(Stage::Evaluate, facts.modules.len());
     let code = eval::read(
         &Index::new(&facts.packages, &facts.modules).with_helpers(&config.helpers),
         &facts.packages,
         &facts.settings,
     );
+    watch.begins(Stage::Link, sources.iter().count());
     let model = graph::link(facts, code, &sources, config);
+    watch.begins(Stage::Check, sources.iter().count());
     let findings = rules::check(&model, &Comments { allows: &allows, today: inputs.today });
     let findings = config::apply_levels(findings, config, &sources);
-    Ok(Run { sources, model, findings, unread, files: discovered.files.len(), ..Run::default() })
+    Ok(Run { sources, model, findings, unread, files: discovered.files.len(), accounts, ..Run::default() })
 }
 
 fn in_order(parts: [Vec<Unread>; 3]) -> Vec<Unread> {

@@ -4,6 +4,7 @@ use crate::baseline::Compared;
 use crate::model::Model;
 use crate::rules::{Finding, Severity};
 use crate::since::LeftOut;
+use crate::source::account::{Account, Fate};
 use crate::source::{Sources, Unread};
 
 /// The result of a run.
@@ -23,11 +24,18 @@ pub struct Run {
     pub unread: Vec<Unread>,
     /// How many files were found under the given paths.
     pub files: usize,
+    /// What became of each of them.
+    pub accounts: Vec<Account>,
 }
 
 impl Run {
     /// How many findings there are of a level.
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|f| f.severity == severity).count()
+    }
+
+    /// The files that a program wrote, which are not read.
+    pub fn generated(&self) -> impl Iterator<Item = &Account> {
+        self.accounts.iter().filter(|account| matches!(account.fate, Fate::Generated(_)))
     }
 }

@@ -56,6 +56,11 @@ impl Terminal {
         quiet_if_closed(buffered(io::stdout().lock(), write))
     }
 
+    /// Writes to standard error.
+    pub fn err(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        let _ = buffered(io::stderr().lock(), write);
+    }
+
     /// Writes a line to standard error. Where even that cannot be written there is nobody left to tell.
     pub fn error(&self, line: &str) {
         let _ = writeln!(io::stderr().lock(), "{line}");

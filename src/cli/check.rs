@@ -52,6 +52,12 @@ pub struct CheckArgs {
     /// Show notes
     #[arg(long)]
     pub notes: bool,
+    /// Count the findings of each rule instead of showing them; with `--format json` for programs
+    #[arg(long)]
+    pub statistics: bool,
+    /// List the files that would be read, and check nothing
+    #[arg(long, conflicts_with_all = ["statistics", "output"])]
+    pub show_files: bool,
     /// Fail if any file, or part of one, could not be read
     #[arg(long)]
     pub strict: bool,

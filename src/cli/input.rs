@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::WatchArgs;
 use crate::config::Config;
 
 /// What is read, and how: the same for every command that reads a repository.
@@ -21,6 +22,9 @@ pub struct InputArgs {
     /// Take in Rust code under cfg(test), tests/, benches/ and examples/
     #[arg(long)]
     pub include_tests: bool,
+    /// Take in files that say in their first lines that a program wrote them (`@generated`, `DO NOT EDIT`)
+    #[arg(long)]
+    pub include_generated: bool,
     /// The path that standard input stands for; its name says how to read it
     #[arg(long, value_name = "PATH")]
     pub stdin_path: Option<PathBuf>,
@@ -30,6 +34,9 @@ pub struct InputArgs {
     /// How many threads to use; 0 = one for each processor
     #[arg(long, value_name = "N", hide = true, default_value_t = 0)]
     pub threads: usize,
+    /// How much is said of it.
+    #[command(flatten)]
+    pub watch: WatchArgs,
 }
 
 impl InputArgs {
@@ -43,6 +50,7 @@ impl InputArgs {
         Config {
             max_amplification: self.max_amplification.unwrap_or(config.max_amplification),
             include_tests: self.include_tests || config.include_tests,
+            include_generated: self.include_generated || config.include_generated,
             ..config
         }
     }

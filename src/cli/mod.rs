@@ -6,7 +6,9 @@ mod graph;
 mod input;
 mod inventory;
 mod lists;
+mod packages;
 mod report;
+mod watching;
 
 pub use baseline::BaselineArgs;
 pub use check::{CheckArgs, CheckFormat, FailOn, Output};
@@ -15,14 +17,16 @@ pub use graph::{GraphArgs, GraphFormat};
 pub use input::InputArgs;
 pub use inventory::{InventoryArgs, InventoryFormat};
 pub use lists::{ExplainArgs, Format, ListArgs};
+pub use packages::{CompletionsArgs, ManArgs};
 pub use report::{ReportArgs, ReportFormat};
+pub use watching::WatchArgs;
 
 /// Finds retries that multiply.
 ///
 /// Reads gateway, mesh and client settings and Rust sources, puts every place that retries on one call graph,
 /// multiplies the attempts along each path, and says what one request can become.
 #[derive(Debug, Parser)]
-#[command(name = "retrylint", version, after_help = EXAMPLES)]
+#[command(name = "retrylint", version, long_version = env!("RETRYLINT_VERSION"), after_help = EXAMPLES)]
 pub struct Cli {
     /// What to do; `check` if nothing is given.
     #[command(subcommand)]
@@ -74,6 +78,12 @@ pub enum Command {
     /// List all systems that are read, with their defaults and where these are documented
     #[command(after_help = lists::SYSTEMS_EXAMPLES)]
     Systems(ListArgs),
+    /// Print what a shell needs to complete this command line
+    #[command(after_help = packages::COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Write the manual pages, one for each command
+    #[command(hide = true)]
+    Man(ManArgs),
 }
 
 /// When to colour.

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::watched::Watched;
 use super::{Failure, input};
 use crate::cli::GraphArgs;
 use crate::report::graph::{self, Why};
@@ -11,7 +12,8 @@ use crate::terminal::Terminal;
 pub(super) fn run(args: &GraphArgs, terminal: Terminal) -> Result<Status, Failure> {
     let read = input::Input::new(&args.input)?;
     let config = args.input.over(read.config);
-    let run = crate::run(&read.inputs, &config).map_err(|error| Failure::Usage(error.to_string()))?;
+    let watched = Watched::new(args.input.watch);
+    let run = watched.run(&read.inputs, &config, terminal)?;
     if run.files == 0 {
         terminal.error(&input::nothing(&args.input));
         return Ok(Status::Nothing);
@@ -34,5 +36,6 @@ pub(super) fn run(args: &GraphArgs, terminal: Terminal) -> Result<Status, Failur
             fs::write(file, bytes).map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))?;
         }
     }
+    watched.end(terminal);
     Ok(Status::Clean)
 }

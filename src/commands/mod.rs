@@ -2,13 +2,16 @@
 
 mod baseline;
 mod check;
+mod completions;
 mod explain;
 mod graph;
 mod input;
 mod inventory;
+mod man;
 mod report;
 mod rules;
 mod systems;
+mod watched;
 
 use std::process::ExitCode;
 
@@ -54,6 +57,8 @@ pub fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args, terminal),
         Command::Rules(args) => rules::run(&args, terminal),
         Command::Systems(args) => systems::run(&args, terminal),
+        Command::Completions(args) => completions::run(&args, terminal),
+        Command::Man(args) => man::run(&args),
     };
     done.unwrap_or_else(|failure| told(&failure, terminal)).into()
 }

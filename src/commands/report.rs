@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::watched::Watched;
 use super::{Failure, input};
 use crate::cli::{ReportArgs, ReportFormat};
 use crate::report::{Data, Html, Markdown, Report};
@@ -15,7 +16,8 @@ use crate::terminal::Terminal;
 pub(super) fn run(args: &ReportArgs, terminal: Terminal) -> Result<Status, Failure> {
     let read = input::Input::new(&args.input)?;
     let config = args.input.over(read.config);
-    let run = crate::run(&read.inputs, &config).map_err(|error| Failure::Usage(error.to_string()))?;
+    let watched = Watched::new(args.input.watch);
+    let run = watched.run(&read.inputs, &config, terminal)?;
     if run.files == 0 {
         terminal.error(&input::nothing(&args.input));
         return Ok(Status::Nothing);
@@ -39,6 +41,7 @@ pub(super) fn run(args: &ReportArgs, terminal: Terminal) -> Result<Status, Failu
             fs::write(file, text).map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))?;
         }
     }
+    watched.end(terminal);
     Ok(Status::Clean)
 }
 

@@ -111,6 +111,13 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         table: "",
+        name: "include-generated",
+        kind: Kind::Flag,
+        default: "false",
+        doc: "Takes in files that say in their first lines that a program wrote them: `@generated`, `Code generated … DO NOT EDIT`.",
+    },
+    Key {
+        table: "",
         name: "exclude",
         kind: Kind::Globs,
         default: "[]",

@@ -71,6 +71,8 @@ pub struct Config {
     pub strict: bool,
     /// Whether code under `cfg(test)`, tests/, benches/ and examples/ counts.
     pub include_tests: bool,
+    /// Whether files count that say that a program wrote them.
+    pub include_generated: bool,
 }
 
 impl Default for Config {
@@ -93,6 +95,7 @@ impl Default for Config {
             notes: false,
             strict: false,
             include_tests: false,
+            include_generated: false,
         }
     }
 }

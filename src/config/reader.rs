@@ -64,6 +64,7 @@ impl Reader<'_> {
                 "notes" => set(&mut config.notes, self.flag(value, key)),
                 "strict" => set(&mut config.strict, self.flag(value, key)),
                 "include-tests" => set(&mut config.include_tests, self.flag(value, key)),
+                "include-generated" => set(&mut config.include_generated, self.flag(value, key)),
                 "exclude" => config.exclude = self.globs(value, key),
                 "baseline" => config.baseline = self.text(value, key).map(PathBuf::from),
                 "rules" => config.levels = self.levels(value, key),

@@ -31,6 +31,7 @@ fail-on = "never"
 notes = true
 strict = true
 include-tests = true
+include-generated = true
 exclude = ["legacy", "*.gen.yaml"]
 
 [rules]
@@ -57,7 +58,7 @@ kong = "v3.4.1"
     );
     let level = |rule: &str, level| RuleLevel { rule: rule.to_owned(), level };
     assert_eq!((config.max_amplification, config.fail_on), (20, None));
-    assert!(config.notes && config.strict && config.include_tests);
+    assert!(config.notes && config.strict && config.include_tests && config.include_generated);
     assert_eq!(config.exclude, ["legacy", "*.gen.yaml"]);
     assert_eq!(config.levels, [level("missing-jitter", Some(Severity::Warning)), level("retry-amplification", None)]);
     assert_eq!(
@@ -119,7 +120,7 @@ rules = { retry-amplificaton = "off" }
         (
             "colour",
             "unknown key `colour`",
-            "known here: max-amplification, fail-on, notes, strict, include-tests, exclude, baseline, rules, override, service, helper, system, redelivery, systems",
+            "known here: max-amplification, fail-on, notes, strict, include-tests, include-generated, exclude, baseline, rules, override, service, helper, system, redelivery, systems",
         ),
         ("missing-jiter", "unknown rule `missing-jiter`", "did you mean `missing-jitter`?"),
         ("something-else", "unknown rule `something-else`", "`retrylint rules` lists all rules"),

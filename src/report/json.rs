@@ -44,6 +44,8 @@ struct ReportJson<'r> {
     layers: Vec<LayerJson<'r>>,
     unresolved: Vec<UnresolvedJson<'r>>,
     unread: Vec<UnreadJson<'r>>,
+    /// Files that say that a program wrote them, which were left alone.
+    skipped: Vec<SkippedJson<'r>>,
     summary: SummaryJson,
 }
 
@@ -197,6 +199,12 @@ struct UnreadJson<'r> {
 }
 
 #[derive(Serialize)]
+struct SkippedJson<'r> {
+    file: &'r str,
+    reason: String,
+}
+
+#[derive(Serialize)]
 struct SummaryJson {
     files: usize,
     layers: usize,
@@ -254,6 +262,7 @@ impl<'r> Writer<'r> {
             layers: (0..).map(LayerIx).zip(&model.layers).map(|(ix, l)| self.layer(ix, l)).collect(),
             unresolved: model.unresolved.iter().map(|u| self.unresolved(u)).collect(),
             unread: run.unread.iter().map(|u| self.unread(u)).collect(),
+            skipped: run.generated().map(|a| SkippedJson { file: &a.path, reason: a.fate.reason() }).collect(),
             summary: SummaryJson {
                 files: run.files,
                 layers: model.layers.len(),

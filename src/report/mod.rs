@@ -17,7 +17,9 @@ pub mod lists;
 pub mod markdown;
 pub mod page;
 mod places;
+pub mod reading;
 pub mod sarif;
+pub mod statistics;
 pub mod text;
 mod xml;
 
@@ -33,7 +35,9 @@ pub use junit::Junit;
 pub use line::Line;
 pub use markdown::Markdown;
 pub use places::{Place, Places};
+pub use reading::Reading;
 pub use sarif::Sarif;
+pub use statistics::Statistics;
 pub use text::Text;
 
 use crate::rules::{Finding, Severity};

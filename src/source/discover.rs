@@ -1,9 +1,9 @@
 //! Stage one: which files there are. The disk is walked in parallel and the result sorted, so that it is the same every time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
@@ -35,6 +35,8 @@ pub struct Found {
     pub origin: Origin,
     /// The syntax, by its name; `None` = it is counted, and never read.
     pub syntax: Option<Syntax>,
+    /// Whether it was asked for by its name, not by that of a folder.
+    pub named: bool,
 }
 
 /// Where the bytes of a file come from.
@@ -53,6 +55,8 @@ pub struct Discovered {
     pub files: Vec<Found>,
     /// Folders that could not be opened, links that lead nowhere, and files given by name that have no syntax.
     pub unread: Vec<Unread>,
+    /// Files and folders that the configuration leaves out, in order.
+    pub excluded: Vec<Arc<str>>,
 }
 
 /// Paths on the command line that do not exist.
@@ -130,6 +134,8 @@ fn roots(paths: &Paths<'_>) -> Result<Vec<Root>, Missing> {
 /// paths is read at its own place, and what lies outside of them could be the whole disk.
 fn walk(root: &Root, roots: &[Root], paths: &Paths<'_>, finds: &mut Finds) {
     let exclude = paths.exclude.clone();
+    let excluded = Arc::new(Mutex::new(Vec::new()));
+    let left_out = Arc::clone(&excluded);
     let start = root.real.clone();
     let mut builder = WalkBuilder::new(&root.real);
     builder
@@ -141,7 +147,16 @@ fn walk(root: &Root, roots: &[Root], paths: &Paths<'_>, finds: &mut Finds) {
         .require_git(false)
         .follow_links(false)
         .threads(paths.threads)
-        .filter_entry(move |entry| entry.path() == start || !is_left_out(entry, &exclude));
+        .filter_entry(move |entry| {
+            if entry.path() == start {
+                return true;
+            }
+            let is_excluded = is_excluded(entry, &exclude);
+            if is_excluded {
+                left_out.lock().unwrap_or_else(PoisonError::into_inner).push(entry.path().to_owned());
+            }
+            !is_excluded && !is_of_version_control(entry)
+        });
     let (sender, receiver) = mpsc::channel();
     builder.build_parallel().run(|| {
         let sender = sender.clone();
@@ -158,11 +173,16 @@ fn walk(root: &Root, roots: &[Root], paths: &Paths<'_>, finds: &mut Finds) {
             Err(error) => finds.error(&error, root),
         }
     }
+    let excluded = excluded.lock().unwrap_or_else(PoisonError::into_inner);
+    finds.excluded.extend(excluded.iter().map(|path| Arc::from(shown_below(root, path))));
 }
 
-fn is_left_out(entry: &DirEntry, exclude: &Globs) -> bool {
-    let is_folder = entry.file_type().is_some_and(|t| t.is_dir());
-    VERSION_CONTROL.iter().any(|name| entry.file_name() == *name) || exclude.matches_real(entry.path(), is_folder)
+fn is_of_version_control(entry: &DirEntry) -> bool {
+    VERSION_CONTROL.iter().any(|name| entry.file_name() == *name)
+}
+
+fn is_excluded(entry: &DirEntry, exclude: &Globs) -> bool {
+    exclude.matches_real(entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir()))
 }
 
 /// What was found so far, by the real path: a file that several given paths or links reach is taken once.
@@ -170,12 +190,14 @@ fn is_left_out(entry: &DirEntry, exclude: &Globs) -> bool {
 struct Finds {
     files: BTreeMap<PathBuf, (Rank, Found)>,
     unread: Vec<Unread>,
+    excluded: BTreeSet<Arc<str>>,
 }
 
 /// Which of several ways to one file gives it its name: the smallest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Stdin,
+    Named,
     Own,
     Link,
 }
@@ -185,7 +207,7 @@ impl Finds {
         if real.file_name().is_some_and(|name| name == CONFIG_NAME) {
             return;
         }
-        let found = Found { path: path.into(), origin, syntax: Syntax::of_path(path) };
+        let found = Found { path: path.into(), origin, syntax: Syntax::of_path(path), named: rank <= Rank::Named };
         let key = |rank: Rank, found: &Found| (found.syntax.is_none(), rank, found.path.clone());
         match self.files.get(real) {
             Some((other, there)) if key(*other, there) <= key(rank, &found) => {}
@@ -200,7 +222,7 @@ impl Finds {
         if Syntax::of_path(&root.shown).is_none() {
             self.unread.push(unread(&root.shown, "nothing is read from files with such a name"));
         }
-        self.add(Rank::Own, &root.real, &root.shown, Origin::Disk(root.real.clone()));
+        self.add(Rank::Named, &root.real, &root.shown, Origin::Disk(root.real.clone()));
     }
 
     fn stdin(&mut self, path: &str, bytes: &Arc<[u8]>, cwd: &Path) {
@@ -253,7 +275,7 @@ impl Finds {
         let mut unread = self.unread;
         unread.sort();
         unread.dedup();
-        Discovered { files, unread }
+        Discovered { files, unread, excluded: self.excluded.into_iter().collect() }
     }
 }
 

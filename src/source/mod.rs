@@ -1,7 +1,9 @@
 //! Stages one to three: which files there are, their text, and which of them are parsed; and what their comments allow.
 
+pub mod account;
 pub mod allows;
 pub mod discover;
+pub mod generated;
 pub mod line_index;
 pub mod read;
 pub mod select;

@@ -167,7 +167,12 @@ mod tests {
     use super::*;
 
     fn found(path: &str, bytes: &[u8]) -> Found {
-        Found { path: path.into(), origin: Origin::Given(Arc::from(bytes)), syntax: Syntax::of_path(path) }
+        Found {
+            path: path.into(),
+            origin: Origin::Given(Arc::from(bytes)),
+            syntax: Syntax::of_path(path),
+            named: false,
+        }
     }
 
     fn read_all(files: &[Found]) -> Texts {
@@ -233,7 +238,7 @@ mod tests {
     #[test]
     fn a_file_that_went_away_is_unread() {
         let origin = Origin::Disk("/no/such/file.yaml".into());
-        let gone = Found { path: "file.yaml".into(), origin, syntax: Some(Syntax::Yaml) };
+        let gone = Found { path: "file.yaml".into(), origin, syntax: Some(Syntax::Yaml), named: true };
         assert_eq!(read_all(&[gone]).unread[0].reason, "no such file");
     }
 }

@@ -12,8 +12,20 @@ pub fn relative(path: &Path, from: &Path) -> String {
 
 /// An absolute path with `/`.
 pub fn absolute(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { text.replace(std::path::MAIN_SEPARATOR, "/") }
+    slashed(&path.to_string_lossy(), std::path::MAIN_SEPARATOR)
+}
+
+/// A path of a system that separates by `separator`, with `/`. Windows resolves links to `\\?\C:\x` and
+/// `\\?\UNC\server\x`, which nobody writes.
+fn slashed(path: &str, separator: char) -> String {
+    if separator == '/' {
+        return path.to_owned();
+    }
+    let plain = match path.strip_prefix(r"\\?\") {
+        Some(rest) => rest.strip_prefix(r"UNC\").map_or_else(|| rest.to_owned(), |share| format!(r"\\{share}")),
+        None => path.to_owned(),
+    };
+    plain.replace(separator, "/")
 }
 
 /// A path that names no file on the disk (standard input): `.` and inner `..` resolved by text alone.
@@ -74,6 +86,14 @@ mod tests {
         assert_eq!(relative(Path::new("/home/me/other/x"), cwd), "../other/x");
         assert_eq!(relative(cwd, cwd), "");
         assert_eq!(relative(Path::new("/etc"), cwd), "../../../etc");
+    }
+
+    #[test]
+    fn paths_of_windows_are_shown_as_people_write_them() {
+        assert_eq!(slashed(r"\\?\C:\shop\deploy\kong.yaml", '\\'), "C:/shop/deploy/kong.yaml");
+        assert_eq!(slashed(r"\\?\UNC\files\shop\a.rs", '\\'), "//files/shop/a.rs");
+        assert_eq!(slashed(r"D:\shop", '\\'), "D:/shop");
+        assert_eq!(slashed(r"/srv/odd\name", '/'), r"/srv/odd\name");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Running the program as a person would, over folders made for a test.
 
 #![allow(dead_code, reason = "each test file uses its part")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "a test fails by panicking, and says so")]
 
 pub mod system;
 
@@ -90,8 +90,30 @@ pub fn retrylint(cwd: &Path, args: &[&str]) -> Output {
     finish(command(cwd, args).stdin(Stdio::null()))
 }
 
+/// A program that a test needs. Where it is not installed the test is skipped, which is said; CI_REQUIRES_ALL makes that
+/// a failure.
+pub fn tool(name: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|file| file.is_file());
+    if found.is_none() {
+        missing(&format!("{name} is not installed"));
+    }
+    found
+}
+
+/// Says that a test is skipped, and why.
+pub fn missing(what: &str) {
+    assert!(std::env::var_os("CI_REQUIRES_ALL").is_none(), "{what} (see .ci/run)");
+    eprintln!("SKIPPED: {what} (see .ci/run)");
+}
+
 /// Runs a command; it must end within two minutes.
 pub fn finish(command: &mut Command) -> Output {
+    finish_within(command, Duration::from_secs(120))
+}
+
+/// Runs a command; it must end in time.
+pub fn finish_within(command: &mut Command, time: Duration) -> Output {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdout = child.stdout.take().unwrap();
     let mut stderr = child.stderr.take().unwrap();
@@ -108,9 +130,9 @@ pub fn finish(command: &mut Command) -> Output {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        if start.elapsed() > Duration::from_secs(120) {
+        if start.elapsed() > time {
             child.kill().unwrap();
-            panic!("still running after two minutes: {command:?}");
+            panic!("still running after {time:?}: {command:?}");
         }
         std::thread::sleep(Duration::from_millis(5));
     };

@@ -8,7 +8,7 @@ use crate::source::{Span, Unread};
 use crate::testing::Draft;
 
 fn text(width: usize) -> Text {
-    Text { style: Style { color: false, links: false, width }, notes: false }
+    Text { style: Style { color: false, links: false, width }, notes: false, quiet: false }
 }
 
 /// A draft with one file and one loop in it that neither waits nor ends.
@@ -167,7 +167,8 @@ fn colours_are_there_only_on_request() {
     let run = shop().run();
     let plain = written(&text(120), &run);
     assert!(!plain.contains('\u{1b}'));
-    let coloured = written(&Text { style: Style { color: true, links: false, width: 120 }, notes: false }, &run);
+    let coloured =
+        written(&Text { style: Style { color: true, links: false, width: 120 }, notes: false, quiet: false }, &run);
     assert!(coloured.starts_with("\u{1b}[1;31merror[retry-amplification]\u{1b}[0m: "), "{coloured:?}");
     let mut stripped = String::new();
     let mut rest = coloured.as_str();
@@ -182,7 +183,8 @@ fn colours_are_there_only_on_request() {
 #[test]
 fn the_name_of_a_rule_leads_to_its_page_where_the_terminal_takes_links() {
     let run = shop().run();
-    let linked = written(&Text { style: Style { color: false, links: true, width: 120 }, notes: false }, &run);
+    let linked =
+        written(&Text { style: Style { color: false, links: true, width: 120 }, notes: false, quiet: false }, &run);
     let url = crate::rules::all()[0].meta().url();
     assert!(url.ends_with("/retrylint/rules/retry_amplification/"), "{url}");
     let head = format!("\u{1b}]8;;{url}\u{1b}\\error[retry-amplification]\u{1b}]8;;\u{1b}\\: ");

@@ -35,6 +35,8 @@ pub struct Text {
     pub style: Style,
     /// Whether notes are shown.
     pub notes: bool,
+    /// Whether the findings are all that is shown.
+    pub quiet: bool,
 }
 
 impl Report for Text {
@@ -42,6 +44,9 @@ impl Report for Text {
         let mut places = Places::new(&run.sources);
         let shown: Vec<&Finding> = run.findings.iter().filter(|f| self.notes || f.severity != Severity::Note).collect();
         self.findings(&shown, &mut places, out)?;
+        if self.quiet {
+            return Ok(());
+        }
         out.write_all(self.lists(run, &mut places).as_bytes())?;
         out.write_all(self.summary(run, &shown).as_bytes())
     }
@@ -176,6 +181,10 @@ impl Text {
         } else {
             parts.join(", ") + hidden
         };
+        let generated = match run.generated().count() {
+            0 => String::new(),
+            n => format!("; {n} generated and left alone (--include-generated reads them)"),
+        };
         let plural = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
         let known = run.baseline.as_ref().map(|compared| format!("; {} in the baseline", compared.known.len()));
         let unchanged = run
@@ -183,7 +192,7 @@ impl Text {
             .as_ref()
             .map(|left| format!("; {} not touched since {}", left.findings, wrap::safe(&left.revision)));
         let mut out = format!(
-            "{found} in {}; {}, {}; {} not resolved, {} not read{}\n",
+            "{found} in {}; {}, {}; {} not resolved, {} not read{}{generated}\n",
             plural(run.files, "file"),
             plural(run.model.layers.len(), "layer"),
             plural(run.model.paths.len(), "path"),
@@ -206,7 +215,7 @@ fn pages(worst: &Finding, shown: &[&Finding]) -> String {
     format!("Why, and how to mend it: retrylint explain {}, or\n  {}", worst.rule.id, urls.join("\n  "))
 }
 
-fn ink(severity: Severity) -> Ink {
+pub(super) fn ink(severity: Severity) -> Ink {
     match severity {
         Severity::Error => Ink::Error,
         Severity::Warning => Ink::Warning,

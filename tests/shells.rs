@@ -60,7 +60,7 @@ fn zsh_completes() {
         wait_for() {
             for _ in {1..1500}; do
                 while zpty -r -t shell line 2>/dev/null; do said+=$line; done
-                [[ $said == *$1* ]] && return
+                [[ $said == *${~1}* ]] && return
                 sleep 0.02
             done
         }

@@ -67,7 +67,7 @@ fn zsh_completes() {
         zpty -w shell 'PROMPT="RE""ADY "; autoload -U compinit; compinit -D -u; source FILE; retrylint() { print "GOT" "$@" "END" }'
         wait_for READY
         zpty -w -n shell $'retrylint inv\t--for\tjs\t\n'
-        wait_for 'GOT*END'
+        wait_for 'GOT inv*END'
         print -r -- "$said"
         zpty -d shell"#;
     let Some(told) = told("zsh", &["-f", "-c"], script) else { return };

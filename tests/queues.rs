@@ -191,3 +191,84 @@ fn a_redrive_is_as_safe_as_its_consumer() {
     folder.write("db/schema.sql", "CREATE TABLE inbox (msg_id TEXT PRIMARY KEY, received_at TIMESTAMPTZ NOT NULL);");
     assert_eq!(redrives(&folder), [""; 0]);
 }
+
+/// The findings of a rule, by file, line and level.
+fn of_rule(json: &Value, rule: &str) -> Vec<String> {
+    let findings = json["findings"].as_array().unwrap().iter().filter(|f| f["rule"] == rule);
+    let shown =
+        |f: &Value| format!("{}:{} {}", f["location"]["file"].as_str().unwrap(), f["location"]["line"], f["severity"]);
+    findings.map(|f| shown(f).replace('"', "")).collect()
+}
+
+const ALARM: &str = "  Alarm:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Namespace: AWS/SQS
+      MetricName: NumberOfMessagesSent
+      Dimensions: [{Name: QueueName, Value: !GetAtt Dead.QueueName}]
+      ComparisonOperator: GreaterThanThreshold
+      Threshold: 0
+      AlarmActions: [!Ref Pager]
+";
+
+#[test]
+fn an_alarm_on_what_is_sent_misses_what_a_redrive_policy_moves_and_that_alone() {
+    let moved = Folder::with("t.yaml", format!("{QUEUES}{ALARM}"));
+    assert_eq!(of_rule(&moved.check().json(), "unmonitored-dead-letter"), ["t.yaml:19 warning"]);
+    // What a function gives up is sent there.
+    let function = "\
+Resources:
+  Dead: {Type: AWS::SQS::Queue, Properties: {MessageRetentionPeriod: 1209600}}
+  Resize:
+    Type: AWS::Serverless::Function
+    Properties:
+      EventInvokeConfig: {DestinationConfig: {OnFailure: {Destination: !GetAtt Dead.Arn}}}
+      Events: {Up: {Type: S3}}
+";
+    let sent = Folder::with("t.yaml", format!("{function}{ALARM}"));
+    assert_eq!(of_rule(&sent.check().json(), "unmonitored-dead-letter"), [""; 0]);
+}
+
+#[test]
+fn an_alert_that_ends_at_nobody_watches_nothing() {
+    let ways = |receiver: &str| {
+        format!(
+            "route: {{receiver: nobody, routes: [{{match: {{severity: page}}, receiver: {receiver}}}]}}\n\
+                 receivers: [{{name: nobody}}, {{name: pager, webhook_configs: [{{url: 'http://pager'}}]}}]\n"
+        )
+    };
+    let alerts = "groups: [{name: a, rules: [{alert: Dead, expr: 'aws_sqs_approximate_number_of_messages_visible_sum\
+                  {queue_name=\"parcels-dead\"} > 0', labels: {severity: page}}]}]\n";
+    for (receiver, expected) in [("nobody", vec!["alerts.yaml:1 warning".to_owned()]), ("pager", Vec::new())] {
+        let folder = Folder::with("t.yaml", QUEUES);
+        folder.write("alerts.yaml", alerts).write("alertmanager.yaml", ways(receiver));
+        assert_eq!(of_rule(&folder.check().json(), "unmonitored-dead-letter"), expected, "{receiver}");
+    }
+}
+
+#[test]
+fn subscriptions_without_dead_letters_are_named_once() {
+    let hook = |name: &str, more: &str| {
+        format!(
+            "resource \"aws_sns_topic_subscription\" \"{name}\" {{\n  topic_arn = var.topic\n  protocol = \"https\"\n  \
+                 endpoint = \"https://{name}\"\n{more}}}\n"
+        )
+    };
+    let plain = hook("a", "") + &hook("b", "") + &hook("c", "");
+    let folder = Folder::with("main.tf", &plain);
+    let json = folder.check().json();
+    assert_eq!(of_rule(&json, "missing-dead-letter"), ["main.tf:1 warning"]);
+    assert!(json["findings"][0]["message"].as_str().unwrap().contains("like 2 others of this module"), "{json}");
+    // Where one of them has a place for what it cannot deliver, those left out are named each.
+    let policy = "  redrive_policy = jsonencode({ deadLetterTargetArn = \"arn:aws:sqs:eu-west-1:1:hooks-dlq\" })\n";
+    let folder = Folder::with("main.tf", plain + &hook("d", policy));
+    assert_eq!(of_rule(&folder.check().json(), "missing-dead-letter").len(), 3);
+}
+
+#[test]
+fn a_retry_around_a_client_multiplies_it() {
+    let stream = "input: {kafka_franz: {topics: [orders]}}\noutput:\n  retry:\n    max_retries: 4\n    output:\n      \
+                  fallback: [{http_client: {url: 'http://orders:8080', verb: POST, retries: 3}}, {file: {path: dead}}]\n";
+    let json = Folder::with("streams/orders.yaml", stream).check().json();
+    assert_eq!(paths(&json), ["20 streams/orders.yaml:4 streams/orders.yaml:6"]);
+}

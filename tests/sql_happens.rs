@@ -175,6 +175,33 @@ fn two_at_the_same_time_on_postgres() {
     assert_eq!(db.run("SELECT count(*) FROM processed_events"), "1");
 }
 
+/// What stands between the look and the insert, where nothing is unique: how many records there are in the end.
+fn guarded(db: &Postgres, begin: &str, look: &str) -> String {
+    let claims = claims();
+    let given = |sql: &str| sql.replace("$1", "'e3'");
+    db.run("TRUNCATE processed_events, looked");
+    let session = format!(
+        "INSERT INTO looked VALUES (1);\n{WAIT}{begin}\n\
+         SELECT count(*) = 0 AS absent FROM ({}{look}) AS found \\gset\n\
+         SELECT pg_sleep(0.2);\n\\if :absent\n{};\n\\endif\nCOMMIT;\n",
+        given(&claims.look),
+        given(&claims.insert)
+    );
+    db.together(&session);
+    db.run("SELECT count(*) FROM processed_events")
+}
+
+#[test]
+fn what_makes_a_look_before_an_insert_right_on_postgres() {
+    let Some(db) = Postgres::new("guards") else { return };
+    db.run(&fixture("claims/schema.sql"));
+    db.run("CREATE TABLE looked (who integer)");
+    // There is no row yet that could be locked.
+    assert_eq!(guarded(&db, "BEGIN;", " FOR UPDATE"), "2", "a transaction, and rows for update");
+    assert_eq!(guarded(&db, "BEGIN ISOLATION LEVEL SERIALIZABLE;", ""), "1", "one of the two is told to try again");
+    assert_eq!(guarded(&db, "BEGIN; SELECT pg_advisory_xact_lock(3);", ""), "1", "the second looks after the first");
+}
+
 /// Until both sessions are there, 10 seconds at most.
 const WAIT: &str = "DO $$ BEGIN FOR i IN 1..1000 LOOP \
                     EXIT WHEN (SELECT count(*) FROM looked) >= 2; PERFORM pg_sleep(0.01); END LOOP; END $$;\n";

@@ -200,6 +200,8 @@ pub enum Fires {
     AtOne,
     /// Only above this number, which is greater than zero.
     Above(f64),
+    /// At what is sent to the queue, which what a redrive policy moves there is not.
+    OnSend,
     /// Never, or at all times; why.
     Never(String),
     /// It cannot be told: taken for right.

@@ -2,6 +2,7 @@
 
 use super::{Finding, Rule, RuleMeta, Severity};
 use crate::model::{Alarm, Fires, Model, Queue, Which};
+use crate::source::Span;
 
 static META: RuleMeta = RuleMeta {
     id: "unmonitored-dead-letter",
@@ -21,7 +22,7 @@ impl Rule for UnmonitoredDeadLetter {
     fn check(&self, model: &Model, findings: &mut Vec<Finding>) {
         for queue in model.queues.iter().filter(|q| q.is_for_dead_letters()) {
             let alarms = || queue.alarms.iter().filter_map(|ix| model.alarms.get(ix.0 as usize));
-            if alarms().any(is_heard) {
+            if alarms().any(|alarm| is_heard(alarm, queue, model)) {
                 continue;
             }
             // An alarm that may watch another queue is not blamed.
@@ -35,8 +36,20 @@ impl Rule for UnmonitoredDeadLetter {
 }
 
 /// Whether the first dead letter reaches somebody, as far as can be told.
-fn is_heard(alarm: &Alarm) -> bool {
-    matches!(alarm.fires, Fires::AtOne | Fires::Unknown) && alarm.notifies != Some(false)
+fn is_heard(alarm: &Alarm, queue: &Queue, model: &Model) -> bool {
+    let fires = match alarm.fires {
+        Fires::AtOne | Fires::Unknown => true,
+        Fires::OnSend => !is_moved_to(alarm, queue, model),
+        Fires::Above(_) | Fires::Never(_) => false,
+    };
+    fires && alarm.notifies != Some(false)
+}
+
+/// Whether dead letters come by a redrive policy: what a function or a rule gives up is sent there. Of a queue that only
+/// its alarm names the usual is taken.
+fn is_moved_to(alarm: &Alarm, queue: &Queue, model: &Model) -> bool {
+    let mut sources = queue.dead_letters_of.iter().filter_map(|ix| model.queues.get(ix.0 as usize));
+    queue.place == alarm.threshold_place || sources.any(|source| source.service == queue.service)
 }
 
 /// The alarm that needs the smallest change comes first.
@@ -44,7 +57,7 @@ fn rank(alarm: &Alarm) -> u8 {
     match alarm.fires {
         Fires::AtOne | Fires::Unknown => 0,
         Fires::Above(_) => 1,
-        Fires::Never(_) => 2,
+        Fires::OnSend | Fires::Never(_) => 2,
     }
 }
 
@@ -65,12 +78,8 @@ fn deaf(queue: &Queue, alarm: &Alarm) -> Finding {
             ),
             "Each dead letter is a message that nobody has processed: fire at the first one, above 0.",
         ),
-        Fires::Never(why) => (
-            alarm.threshold_place,
-            "misses dead letters".to_owned(),
-            format!("{} on {} {why}", alarm.name, queue.name),
-            "Watch how many messages lie in the dead-letter queue, and fire at the first one, above 0.",
-        ),
+        Fires::OnSend => never(alarm, queue, SENT),
+        Fires::Never(why) => never(alarm, queue, why),
     };
     let finding = Finding::new(&META, place, text, message).help(help).confidence(queue.confidence);
     let finding = finding.about(queue.id.clone()).about(alarm.name.as_str());
@@ -79,6 +88,18 @@ fn deaf(queue: &Queue, alarm: &Alarm) -> Finding {
         return finding;
     }
     finding.label(queue.place, format!("the dead letters of {}", queue.name))
+}
+
+/// Why an alarm on what is sent misses dead letters.
+const SENT: &str = "counts what is sent to the queue, and what a redrive policy moves there is not counted";
+
+fn never(alarm: &Alarm, queue: &Queue, why: &str) -> (Span, String, String, &'static str) {
+    (
+        alarm.threshold_place,
+        "misses dead letters".to_owned(),
+        format!("{} on {} {why}", alarm.name, queue.name),
+        "Watch how many messages lie in the dead-letter queue, and fire at the first one, above 0.",
+    )
 }
 
 fn unwatched(queue: &Queue, no_alarm_at_all: bool) -> Finding {

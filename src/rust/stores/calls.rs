@@ -2,7 +2,7 @@
 
 use super::caches::{key_text, names_handled};
 use super::functions::{Code, Place};
-use super::words::{called, snake};
+use super::words::{called, last_name, snake};
 use crate::rust::ir::{Expr, ExprKind, PatKind, Path, Stmt};
 use crate::rust::walk;
 use crate::source::Span;
@@ -41,6 +41,7 @@ fn glance(verb: Verb, table: String) -> Glance {
         skips_locked: false,
         is_limited: false,
         fixes_key: true,
+        asks_at: None,
     }
 }
 
@@ -117,8 +118,22 @@ fn active_model(body: &Expr, e: &Expr) -> Option<String> {
 
 /// A look at a key of Redis, or what sets it.
 fn of_redis(code: &Code<'_>, place: Place<'_>, e: &Expr) -> Option<(Verb, String)> {
-    let ExprKind::Method { name, args, .. } = &*e.kind else { return None };
+    let ExprKind::Method { receiver, name, args, .. } = &*e.kind else { return None };
     let verb = match (&**name, args.len()) {
+        // `cmd("EXISTS").arg(key)`: the call before names the command.
+        ("arg", 1) => match &*receiver.kind {
+            ExprKind::Call { args, .. } if called(receiver) == Some("cmd") => match last_name(args.first()?)? {
+                "EXISTS" | "GET" | "SISMEMBER" => Verb::Select,
+                "SET" | "SETEX" | "SADD" => Verb::Insert,
+                _ => return None,
+            },
+            _ => return None,
+        },
+        // Many things have a method of that name: the key must look like one.
+        ("get", 1) => {
+            let key = key_text(code, place, args.first()?)?;
+            return (key.contains(':') && names_handled(&key)).then_some((Verb::Select, key));
+        }
         ("exists", 1) | ("sismember", 2) => Verb::Select,
         ("set", 2) | ("set_ex" | "pset_ex", 3) | ("sadd", 2) => Verb::Insert,
         _ => return None,

@@ -17,6 +17,8 @@ struct Statement {
     at: Span,
     /// The statement itself.
     place: Span,
+    /// Where it asks whether the record is there.
+    asks: Option<Span>,
 }
 
 /// What makes a look before an insert right, or another thing: locks, isolation, an error that is looked at.
@@ -68,7 +70,7 @@ fn in_function(code: &Code<'_>, place: Place<'_>, stores: &[Store], sources: &So
     if GUARDS.iter().any(|guard| texts.contains(guard)) {
         return Vec::new();
     }
-    let mut found = Vec::new();
+    let mut found: Vec<CheckThenInsert> = statements.iter().filter_map(|s| in_one(s, place, stores)).collect();
     for select in statements.iter().filter(|s| s.glance.verb == Verb::Select) {
         let table = &select.glance.table;
         let Some(store) = known(&select.glance, stores) else { continue };
@@ -97,6 +99,21 @@ fn in_function(code: &Code<'_>, place: Place<'_>, stores: &[Store], sources: &So
         });
     }
     found
+}
+
+/// `INSERT .. WHERE NOT EXISTS (..)`: two at the same time both find nothing.
+fn in_one(statement: &Statement, place: Place<'_>, stores: &[Store]) -> Option<CheckThenInsert> {
+    let asks_at = statement.asks?;
+    let store = known(&statement.glance, stores).filter(|_| !statement.glance.has_conflict_clause)?;
+    Some(CheckThenInsert {
+        table: statement.glance.table.clone(),
+        function: place.function.name.to_string(),
+        select: asks_at,
+        insert: statement.place,
+        constrained: store.is_some_and(|s| matches!(s.unique, Unique::On { .. })),
+        locked: false,
+        confidence: store.map_or(Confidence::High, |s| s.confidence),
+    })
 }
 
 /// Whether the statement looks into a store; and which, if its table is in the scripts.
@@ -145,9 +162,11 @@ fn own(code: &Code<'_>, place: Place<'_>) -> Vec<Statement> {
     let read = texts.filter_map(|(at, text)| {
         let glance = glance(&text.text)?;
         let place = text.place(glance.at);
-        Some(Statement { glance, at, place })
+        let asks = glance.asks_at.map(|at| text.place(at));
+        Some(Statement { glance, at, place, asks })
     });
-    let by_calls = calls::statements(code, place).into_iter().map(|(glance, at)| Statement { glance, at, place: at });
+    let by_calls =
+        calls::statements(code, place).into_iter().map(|(glance, at)| Statement { glance, at, place: at, asks: None });
     read.chain(by_calls).collect()
 }
 

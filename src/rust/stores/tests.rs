@@ -309,6 +309,9 @@ fn looks_without_sql() {
         "async fn once(db: &D, id: Uuid) -> R { if inbox::Entity::find_by_id(id).one(db).await?.is_some() { return Ok(()); }
          let row = inbox::ActiveModel { id: Set(id), ..Default::default() }; row.insert(db).await?; Ok(()) }",
         "async fn once(c: &mut C, id: &str) -> R { let key = format!(\"processed:{id}\"); if c.exists(&key).await? { return Ok(()); } c.set_ex(&key, 1, 60).await }",
+        "async fn once(c: &mut C, id: &str) -> R { let key = format!(\"processed:{id}\"); let v: Option<String> = c.get(&key).await?; if v.is_some() { return Ok(()); } c.set_ex(&key, 1, 60).await }",
+        "async fn once(c: &mut C, id: &str) -> R { let key = format!(\"processed:{id}\"); if redis::cmd(\"EXISTS\").arg(&key).query_async(c).await? { return Ok(()); } redis::cmd(\"SET\").arg(&key).arg(1).query_async(c).await }",
+        "async fn once(db: &D, id: &str) -> R { q(\"INSERT INTO inbox (msg_id) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE msg_id = $1)\").bind(id).execute(db).await }",
     ] {
         assert_eq!(handling(code).0.checks.len(), 1, "{code}");
     }
@@ -319,6 +322,10 @@ fn looks_without_sql() {
          diesel::insert_into(tags::table).values(id.eq(k)).execute(c) }",
         "fn close(c: &mut C, k: &str) -> R { if diesel::update(inbox::table.find(k)).set(done.eq(true)).execute(c)? == 0 {
          diesel::insert_into(inbox::table).values(id.eq(k)).execute(c)?; } Ok(()) }",
+        "async fn once(c: &mut C, id: &str) -> R { let key = format!(\"processed:{id}\"); let v: Option<String> = redis::cmd(\"SET\").arg(&key).arg(1).arg(\"NX\").query_async(c).await?; done(v) }",
+        "async fn once(db: &D, id: &str) -> R { q(\"INSERT INTO inbox (msg_id) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE msg_id = $1) ON CONFLICT DO NOTHING\").execute(db).await }",
+        "async fn once(db: &D, id: &str) -> R { q(\"INSERT INTO inbox (msg_id) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM blocked WHERE msg_id = $1)\").execute(db).await }",
+        "fn seen(m: &HashMap<String, u8>, seen: &str) -> bool { m.get(seen).is_some() }",
         "async fn once(c: &mut C, id: &str) -> R { let key = format!(\"page:{id}\"); if c.exists(&key).await? { return Ok(()); } c.set(&key, 1).await }",
     ] {
         assert_eq!(handling(code).0.checks.len(), 0, "{code}");

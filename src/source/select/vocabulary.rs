@@ -57,7 +57,10 @@ pub(super) fn is_library(word: &str) -> bool {
 /// Whether calling it, or what is in it, makes a request.
 pub(super) fn is_client(word: &str) -> bool {
     matches!(word, "reqwest" | "execute" | "ureq" | "hyper" | "surf" | "isahc" | "awc")
-        || matches!(word, "redis" | "moka" | "LruCache" | "max_capacity" | "insert_into" | "find_by_id")
+        || matches!(
+            word,
+            "redis" | "moka" | "mini_moka" | "quick_cache" | "LruCache" | "max_capacity" | "insert_into" | "find_by_id"
+        )
         || RECEIVES.contains(word)
         || is_watch(word)
 }

@@ -41,6 +41,8 @@ pub struct Glance {
     pub is_limited: bool,
     /// Whether a condition fixes the key of a record: `id = $1`.
     pub fixes_key: bool,
+    /// Where an INSERT asks in the same statement whether its table has the record already: `WHERE NOT EXISTS (..)`.
+    pub asks_at: Option<usize>,
 }
 
 /// Whether a column (in snake case) tells how far a record has come.
@@ -125,6 +127,7 @@ fn statement(whole: Cursor<'_>) -> Option<Glance> {
         Named::Perhaps => conditions.iter().chain(&columns).any(is_key),
         _ => false,
     };
+    let own = table.clone();
     Some(Glance {
         verb,
         at,
@@ -136,7 +139,26 @@ fn statement(whole: Cursor<'_>) -> Option<Glance> {
         skips_locked: cursor.has(&["SKIP"]),
         is_limited: whole.has(&["LIMIT", "TOP", "FETCH", "ROWNUM"]),
         fixes_key,
+        asks_at: if verb == Verb::Insert { asks(cursor, &own) } else { None },
     })
+}
+
+/// Where `NOT EXISTS (SELECT .. FROM table ..)` stands.
+fn asks(cursor: Cursor<'_>, table: &str) -> Option<usize> {
+    let mut rest = cursor;
+    while let Some(first) = rest.first() {
+        rest.skip(1);
+        if !rest.is_word(first, &["NOT"]) || !rest.eat(&["EXISTS"]) {
+            continue;
+        }
+        let mut inner = Cursor::new(rest.text, rest.clone().group()?);
+        let from = inner.rest().iter().position(|t| inner.is_word(t, &["FROM"]));
+        inner.skip(from.map_or(usize::MAX, |n| n + 1));
+        if inner.name().is_some_and(|name| names::snake(inner.word(name)) == table) {
+            return Some(first.range.start);
+        }
+    }
+    None
 }
 
 /// Whether a key equals a value, or one of several.

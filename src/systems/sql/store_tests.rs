@@ -106,6 +106,18 @@ fn names_are_followed_until_what_they_name_is_dropped() {
 }
 
 #[test]
+fn copies_of_a_key_that_has_a_table_of_its_own() {
+    let keys =
+        "CREATE TABLE idempotency_keys (tenant_id UUID, key TEXT, result_id UUID, PRIMARY KEY (tenant_id, key));";
+    let copies =
+        "CREATE TABLE tasks (id BIGSERIAL PRIMARY KEY, name TEXT); ALTER TABLE tasks ADD COLUMN idempotency_key TEXT;";
+    assert!(is_missing(copies).is_some());
+    assert_eq!(stores(&format!("{keys}{copies}")).len(), 1);
+    let loose = keys.replace(", PRIMARY KEY (tenant_id, key)", "");
+    assert_eq!(stores(&format!("{loose}{copies}")).len(), 2);
+}
+
+#[test]
 fn a_number_is_a_key_together_with_its_sender() {
     let Unique::Missing { key, .. } =
         one("CREATE TABLE inbox_log (id BIGSERIAL PRIMARY KEY, sender TEXT, msg_no TEXT, response TEXT);").unique

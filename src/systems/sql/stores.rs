@@ -17,7 +17,15 @@ pub(super) fn join(facts: &mut Facts) {
         }
     }
     let kept: Vec<TableFact> = schema.tables.into_iter().filter(|t| !t.is_dropped).map(|t| t.fact).collect();
-    facts.stores.extend(kept.iter().filter_map(store));
+    let mut stores: Vec<Store> = kept.iter().filter_map(store).collect();
+    // Where a table of its own keeps each key once, others that carry the key only refer to it.
+    let keeps_keys = |s: &Store| {
+        s.kind == StoreKind::Requests && s.confidence == Confidence::High && matches!(s.unique, Unique::On { .. })
+    };
+    if stores.iter().any(keeps_keys) {
+        stores.retain(|s| s.confidence == Confidence::High || !matches!(s.unique, Unique::Missing { .. }));
+    }
+    facts.stores.extend(stores);
     let is_of_dead_letters = |t: &TableFact| names::table(&t.name) == Named::DeadLetters && !t.is_partly_unknown;
     facts.dead_letter_tables.extend(kept.into_iter().filter(is_of_dead_letters));
 }

@@ -16,14 +16,12 @@ pub(super) enum Metric {
         /// The labels of which one names the queue.
         labels: &'static [&'static str],
     },
-    /// Something that a dead letter does not move; why.
-    Misses {
+    /// What is sent to a queue: a redrive policy sends nothing.
+    Sent {
         /// The service.
         service: &'static str,
         /// The labels of which one names the queue.
         labels: &'static [&'static str],
-        /// Why.
-        why: &'static str,
     },
     /// Dead letters of whatever service, by the name.
     Own,
@@ -39,8 +37,7 @@ pub(super) fn of(name: &str) -> Metric {
         return Metric::Depth { service: "sqs", labels: SQS };
     }
     if name.starts_with("aws_sqs_number_of_messages_sent") {
-        let why = "counts what is sent to the queue, and what a redrive policy moves there is not counted";
-        return Metric::Misses { service: "sqs", labels: SQS, why };
+        return Metric::Sent { service: "sqs", labels: SQS };
     }
     match name {
         "rabbitmq_queue_messages"
@@ -87,7 +84,7 @@ mod tests {
     #[test]
     fn metrics() {
         assert!(matches!(of("aws_sqs_approximate_number_of_messages_visible_maximum"), Metric::Depth { .. }));
-        assert!(matches!(of("aws_sqs_number_of_messages_sent_sum"), Metric::Misses { .. }));
+        assert!(matches!(of("aws_sqs_number_of_messages_sent_sum"), Metric::Sent { .. }));
         assert!(matches!(of("rabbitmq_queue_messages_ready"), Metric::Depth { service: "rabbitmq", .. }));
         assert!(matches!(of("sidekiq_dead_jobs"), Metric::Depth { service: "sidekiq", .. }));
         for own in

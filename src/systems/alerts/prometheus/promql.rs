@@ -26,7 +26,7 @@ pub(in crate::systems::alerts) fn read(text: &str, recorded: &BTreeMap<&str, &st
         Fires::AtOne => 0,
         Fires::Unknown => 1,
         Fires::Above(_) => 2,
-        Fires::Never(_) => 3,
+        Fires::OnSend | Fires::Never(_) => 3,
     });
     let fires = found.first().map_or(Fires::Unknown, |(_, fires)| fires.clone());
     Some((found.into_iter().flat_map(|(watches, _)| watches).collect(), fires))
@@ -54,8 +54,8 @@ enum Measure {
     Speed,
     /// A mean over several queues, of which one message moves only a part.
     Diluted,
-    /// It does not follow from it.
-    Misses(&'static str),
+    /// It counts what is sent, and not what a redrive policy moves.
+    Sent,
     /// It cannot be told.
     Unknown,
 }
@@ -99,7 +99,7 @@ impl Reader<'_> {
         let (watches, measure) = self.measured(side);
         let as_number = binary.modifier.as_ref().is_some_and(|m| m.return_bool);
         let fires = match (constant, measure) {
-            (_, Measure::Misses(why)) => Fires::Never(why.to_owned()),
+            (_, Measure::Sent) => Fires::OnSend,
             (None, _) | (_, Measure::Unknown) => Fires::Unknown,
             _ if as_number => Fires::Unknown,
             (Some(c), Measure::Speed) if c > 0.0 => {
@@ -157,7 +157,7 @@ impl Reader<'_> {
         let Some(inner) = call.args.args.first() else { return (Vec::new(), Measure::Unknown) };
         let (watches, measure) = self.measured(inner);
         let measure = match (call.func.name, measure) {
-            (_, Measure::Misses(why)) => Measure::Misses(why),
+            (_, Measure::Sent) => Measure::Sent,
             (
                 "last_over_time" | "max_over_time" | "min_over_time" | "avg_over_time" | "sum_over_time" | "round"
                 | "ceil" | "abs" | "label_replace" | "label_join" | "sort" | "sort_desc" | "increase" | "delta"
@@ -184,7 +184,7 @@ impl Reader<'_> {
                 watches.extend(by_name(name));
                 (watches, Measure::Number)
             }
-            Metric::Misses { service, labels, why } => (vec![watch(service, labels, selector)], Measure::Misses(why)),
+            Metric::Sent { service, labels } => (vec![watch(service, labels, selector)], Measure::Sent),
             Metric::Own => {
                 let unknown = |service: &&'static str| Watch { service, which: Which::Unknown };
                 let watches = metrics::SERVICES.iter().map(unknown).chain(by_name(name));
@@ -308,13 +308,14 @@ mod tests {
     #[test]
     fn a_dead_letter_does_not_fire_it() {
         for text in [
-            "rate(aws_sqs_number_of_messages_sent_sum{queue_name=\"orders-dlq\"}[5m]) > 0",
             "rate(kafka_topic_partition_current_offset{topic=\"a.dlq\"}[5m]) > 0.05",
             "rabbitmq_queue_messages{queue=\"a.dlq\"} == 0",
             "rabbitmq_queue_messages{queue=\"a.dlq\"} >= 0",
         ] {
             assert!(matches!(fires(text), Fires::Never(_)), "{text}: {:?}", fires(text));
         }
+        let sent = "rate(aws_sqs_number_of_messages_sent_sum{queue_name=\"orders-dlq\"}[5m]) > 0";
+        assert_eq!(fires(sent), Fires::OnSend);
     }
 
     #[test]

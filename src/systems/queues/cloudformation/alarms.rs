@@ -107,9 +107,7 @@ fn one_metric(template: &Template<'_>, metric: &Node) -> (Vec<Watch>, Option<Fir
     }
     let fires = match text("MetricName") {
         "ApproximateNumberOfMessagesVisible" => None,
-        "NumberOfMessagesSent" => Some(Fires::Never(
-            "counts what is sent to the queue, and what a redrive policy moves there is not counted".to_owned(),
-        )),
+        "NumberOfMessagesSent" => Some(Fires::OnSend),
         "ApproximateNumberOfMessagesNotVisible" => {
             Some(Fires::Never("counts messages that somebody has just taken, not those that lie there".to_owned()))
         }

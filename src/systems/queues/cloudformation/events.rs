@@ -1,6 +1,6 @@
 //! EventBridge: the targets of rules and schedules.
 
-use super::given_up::HandedOver;
+use super::given_up::{HandedOver, What};
 use super::layers::redelivery;
 use super::template::{Resolved, Resource, Template, number};
 use super::{EVENTS, SCHEDULER, terraform};
@@ -141,7 +141,7 @@ impl HandOver {
             dead_letters_of: Vec::new(),
             alarms: Vec::new(),
         };
-        out.push(HandedOver { queue, is_written: given.is_written, is_delivery: true });
+        out.push(HandedOver { queue, is_written: given.is_written, what: What::Delivery });
         let attempts = match given.count {
             Some(e) => number(&e.value).map(|n| Attempts::Count(n.max(0.0) as u64 + 1)),
             None => Setting::default(Attempts::Count(186), self.source),

@@ -1,6 +1,6 @@
 //! Lambda: functions, what invokes them, and what becomes of events that they fail on.
 
-use super::given_up::HandedOver;
+use super::given_up::{HandedOver, What};
 use super::layers::redelivery;
 use super::template::{Resolved, Resource, Template, number};
 use super::{INVOCATION, events, sns, sqs};
@@ -46,7 +46,7 @@ pub(super) fn read(template: &Template<'_>, out: &mut Vec<HandedOver>, facts: &m
                     (event.value.get("Type").and_then(Node::as_str), event.value.get("Properties"))
                 {
                     let name = format!("event {} of function {}", event.key, resource.id);
-                    sns::read_event(template, &name, settings, event.key_span, facts);
+                    sns::read_event(template, &name, settings, event.key_span, out);
                 }
             }
             let function = Function::of(template, &resource, events);
@@ -120,7 +120,7 @@ fn serverless_event(
             source_of(template, &source, facts);
         }
         "eventBridge" => events::read_serverless(template, &function.key, event, out, facts),
-        "sns" => sns::read_event(template, &name, &event.value, event.key_span, facts),
+        "sns" => sns::read_event(template, &name, &event.value, event.key_span, out),
         _ => {}
     }
 }
@@ -257,7 +257,7 @@ impl<'a> Function<'a> {
             dead_letters_of: Vec::new(),
             alarms: Vec::new(),
         };
-        out.push(HandedOver { queue, is_written: self.retries.is_some(), is_delivery: false });
+        out.push(HandedOver { queue, is_written: self.retries.is_some(), what: What::Run });
         // Somebody else invokes it, or nobody: where its dead letters go is all that is known.
         if !self.asynchronous {
             return;

@@ -101,7 +101,7 @@ impl System for CloudFormation {
 fn read(template: &Template<'_>, facts: &mut Facts) -> Vec<HandedOver> {
     let mut handed_over = Vec::new();
     sqs::read(template, facts);
-    sns::read(template, facts);
+    sns::read(template, &mut handed_over, facts);
     events::read(template, &mut handed_over, facts);
     functions::read(template, &mut handed_over, facts);
     alarms::read(template, facts);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::SNS;
+use super::given_up::{HandedOver, What};
 use super::layers::redelivery;
 use super::template::{Resolved, Resource, Template};
 use crate::facts::Facts;
@@ -13,13 +14,15 @@ use crate::syntax::Node;
 /// The service of subscriptions.
 const SERVICE: &str = "sns";
 
-pub(super) fn read(template: &Template<'_>, facts: &mut Facts) {
+pub(super) fn read(template: &Template<'_>, out: &mut Vec<HandedOver>, facts: &mut Facts) {
     for resource in template.of_kind("AWS::SNS::Subscription") {
         let Some(properties) = resource.properties else { continue };
         let name = format!("SNS subscription {}", resource.short());
         let protocol = protocol(template, properties.get("Protocol"));
         let policy = resource.get(&["RedrivePolicy"]);
-        facts.queues.extend(subscription(template, &name, &protocol, policy, resource.id_span));
+        let is_written = resource.get(&["DeliveryPolicy"]).is_some();
+        let queue = subscription(template, &name, &protocol, policy, resource.id_span);
+        out.extend(queue.map(|queue| HandedOver { queue, is_written, what: What::Subscription }));
         if matches!(protocol.as_str(), "http" | "https") {
             facts.layers.extend(http_layer(template, &resource, name));
         }
@@ -29,13 +32,14 @@ pub(super) fn read(template: &Template<'_>, facts: &mut Facts) {
             let protocol = protocol(template, item.get("Protocol"));
             let name = format!("subscription {} of SNS topic {}", n + 1, topic.short());
             let place = template.opening(item);
-            facts.queues.extend(subscription(template, &name, &protocol, None, place));
+            let queue = subscription(template, &name, &protocol, None, place);
+            out.extend(queue.map(|queue| HandedOver { queue, is_written: false, what: What::Subscription }));
         }
     }
 }
 
 /// The subscription of a function to a topic, as an event of the function: of SAM, or of the Serverless Framework.
-pub(super) fn read_event(template: &Template<'_>, name: &str, event: &Node, place: Span, facts: &mut Facts) {
+pub(super) fn read_event(template: &Template<'_>, name: &str, event: &Node, place: Span, out: &mut Vec<HandedOver>) {
     let sam = event.get("RedrivePolicy");
     let serverless = event.get("redrivePolicy").map(|policy| {
         policy.get("deadLetterTargetArn").or(policy.get_any(&["deadLetterTargetRef", "deadLetterTargetImport"]))
@@ -47,7 +51,7 @@ pub(super) fn read_event(template: &Template<'_>, name: &str, event: &Node, plac
             _ => DeadLetter::Unknown,
         };
     }
-    facts.queues.extend(found);
+    out.extend(found.map(|queue| HandedOver { queue, is_written: false, what: What::Subscription }));
 }
 
 fn protocol(template: &Template<'_>, node: Option<&Node>) -> String {

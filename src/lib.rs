@@ -115,7 +115,7 @@ pub fn run(inputs: &Inputs, config: &Config) -> Result<Run, Error> {
 /// The same, telling somebody how far it is.
 ///
 /// # Errors
-/// Those of [`run`].
+/// Those of [`run()`].
 pub fn run_watched(inputs: &Inputs, config: &Config, watch: &dyn Watch) -> Result<Run, Error> {
     let pool = rust::stack::pool(inputs.threads)?;
     pool.install(|| stages(inputs, config, watch))
@@ -124,7 +124,7 @@ pub fn run_watched(inputs: &Inputs, config: &Config, watch: &dyn Watch) -> Resul
 /// The files that a run would read, as shown.
 ///
 /// # Errors
-/// Those of [`run`].
+/// Those of [`run()`].
 pub fn files(inputs: &Inputs, config: &Config) -> Result<Vec<Arc<str>>, Error> {
     let pool = rust::stack::pool(inputs.threads)?;
     let gathered = pool.install(|| gather(inputs, config, &Unwatched))?;

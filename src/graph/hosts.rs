@@ -1,11 +1,13 @@
 //! Who is who: the components of the model, and the host names that lead to them.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::names::{ServiceName, image_name, last_folder, spelled};
 use crate::facts::{ComponentFact, ComponentFactKind, DockerfileFact, EnvFact, ServiceFact};
 use crate::model::{Component, ComponentIx, ComponentKind, HostRef, Reason};
-use crate::source::Span;
+use crate::source::{FileId, Span};
 
 /// How many names may stand for one another in a row.
 const MAX_ALIASES: usize = 16;
@@ -61,6 +63,8 @@ pub(super) struct Hosts {
     by_spelling: BTreeMap<String, Vec<ComponentIx>>,
     by_label: BTreeMap<(String, String), Vec<ComponentIx>>,
     services_by_name: BTreeMap<String, Vec<usize>>,
+    /// The paths of files, as far as they are known.
+    paths: BTreeMap<FileId, Arc<str>>,
 }
 
 impl Hosts {
@@ -83,6 +87,11 @@ impl Hosts {
             hosts.say_more(ix, fact);
         }
         hosts
+    }
+
+    /// With the paths of files: where two ways to deploy give a name to different components, the nearer one is meant.
+    pub(super) fn with_paths(self, paths: BTreeMap<FileId, Arc<str>>) -> Self {
+        Self { paths, ..self }
     }
 
     /// What another manifest has declared under the same name.
@@ -202,7 +211,7 @@ impl Hosts {
 
     /// The components behind a host; one that nobody knows becomes a leaf.
     pub(super) fn resolve(&mut self, host: &HostRef) -> Found {
-        let found = self.find(&host.name, host.namespace.as_deref(), &mut BTreeSet::new());
+        let found = self.find(&host.name, host.namespace.as_deref(), host.span.file, &mut BTreeSet::new());
         if !found.components.is_empty() {
             return found;
         }
@@ -213,7 +222,7 @@ impl Hosts {
     /// The components behind the host of a client's settings. Where that is the client's name, the service may be spelled
     /// otherwise: `inventory-service` for `inventory` or `inventoryservice`.
     pub(super) fn behind_client(&mut self, host: &HostRef) -> Vec<ComponentIx> {
-        let found = self.find(&host.name, host.namespace.as_deref(), &mut BTreeSet::new());
+        let found = self.find(&host.name, host.namespace.as_deref(), host.span.file, &mut BTreeSet::new());
         if found.components.is_empty() && host.port.is_none() && !host.name.contains('.') {
             let alike = super::names::alike(&host.name);
             let known: BTreeSet<ComponentIx> = alike.iter().filter_map(|name| self.named(name)).collect();
@@ -245,14 +254,16 @@ impl Hosts {
     }
 
     /// `asked`: the names on the way here, each followed once, so that Services that stand for each other end.
-    fn find(&self, host: &str, namespace: Option<&str>, asked: &mut BTreeSet<Asked>) -> Found {
+    fn find(&self, host: &str, namespace: Option<&str>, from: FileId, asked: &mut BTreeSet<Asked>) -> Found {
         let services = self.service(host, namespace);
         let grpc = services.iter().any(|s| s.grpc);
-        let mut components: Vec<ComponentIx> = services.iter().flat_map(|s| self.behind(s, asked)).collect();
+        let selected: Vec<ComponentIx> = services.iter().flat_map(|s| self.behind(s, asked)).collect();
         // What is called so without a Service is another place where the same name leads: the alternative of another
         // way to deploy.
         let literally = |p: &Part| p.hosts.iter().any(|h| h == host);
-        components.extend(self.nearest(self.called(host), namespace, literally));
+        let mut named = self.nearest(self.called(host), namespace, literally);
+        named.retain(|ix| !selected.contains(ix));
+        let mut components = self.of_one_way(selected, named, from);
         if let (true, Some(name)) = (components.is_empty(), ServiceName::parse(host)) {
             let wanted = name.namespace.or(namespace);
             let fits = |p: &Part| name.sure || p.namespace.as_deref() == wanted;
@@ -263,9 +274,30 @@ impl Hosts {
         Found { components, grpc }
     }
 
+    /// Of two ways to deploy the one that lies nearer to the file that names the host; both, if neither does.
+    fn of_one_way(&self, selected: Vec<ComponentIx>, named: Vec<ComponentIx>, from: FileId) -> Vec<ComponentIx> {
+        let [near, other] = [&selected, &named].map(|all| all.iter().filter_map(|ix| self.shared(*ix, from)).max());
+        match near.cmp(&other) {
+            _ if selected.is_empty() || named.is_empty() => [selected, named].concat(),
+            Ordering::Greater => selected,
+            Ordering::Less => named,
+            Ordering::Equal => [selected, named].concat(),
+        }
+    }
+
+    /// How many folders a component's manifest and a file have in common.
+    fn shared(&self, ix: ComponentIx, file: FileId) -> Option<usize> {
+        let folders = |file: FileId| {
+            let path = self.paths.get(&file).map_or("", |path| path);
+            path.rsplit_once('/').map_or("", |(folder, _)| folder).split('/')
+        };
+        let place = self.part(ix)?.place?;
+        Some(folders(place.file).zip(folders(file)).take_while(|(a, b)| a == b).count())
+    }
+
     /// The components of the repository behind a host: alternatives.
     pub(super) fn known(&self, host: &HostRef) -> Found {
-        self.find(&host.name, host.namespace.as_deref(), &mut BTreeSet::new())
+        self.find(&host.name, host.namespace.as_deref(), host.span.file, &mut BTreeSet::new())
     }
 
     /// Why a host leads to a component.
@@ -320,7 +352,7 @@ impl Hosts {
             let target = external.trim_end_matches('.').to_lowercase();
             let asked_now = (target.clone(), service.namespace.clone());
             let new = target != service.name && asked.len() < MAX_ALIASES && asked.insert(asked_now);
-            return if new { self.find(&target, namespace, asked).components } else { Vec::new() };
+            return if new { self.find(&target, namespace, service.span.file, asked).components } else { Vec::new() };
         }
         let all = |labels: &Vec<(String, String)>| service.selector.iter().all(|pair| labels.contains(pair));
         let Some(first) = service.selector.first() else { return Vec::new() };

@@ -62,7 +62,7 @@ pub fn link(facts: Facts, mut reading: CodeReading, sources: &Sources, config: &
     }
     queues::join(&mut queues, &alarms);
     let mut draft = Draft {
-        hosts: Hosts::new(components, services),
+        hosts: Hosts::new(components, services).with_paths(facts.paths),
         sources,
         layers,
         hops: hops::Hops::default(),

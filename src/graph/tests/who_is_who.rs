@@ -386,3 +386,30 @@ fn a_component_is_called_by_the_name_of_its_application_unless_another_one_is() 
     r.component("account-service", None);
     assert_eq!(r.hops(), ["edge -> account-service []"]);
 }
+
+#[test]
+fn of_two_ways_to_deploy_the_nearer_one_is_meant() {
+    let mut r = Repository::new();
+    let folder = |r: &mut Repository, name: &str, path: &str| {
+        let span = r.file(path);
+        r.facts.paths.insert(span.file, path.into());
+        let component = r.component(name, None);
+        component.span = span;
+    };
+    folder(&mut r, "web", "deploy/docker/compose.yaml");
+    folder(&mut r, "registry", "deploy/docker/compose.yaml");
+    folder(&mut r, "shop-web", "deploy/kubernetes/web.yaml");
+    folder(&mut r, "shop-registry", "deploy/kubernetes/registry.yaml");
+    r.facts.components[1].hosts = vec!["the-registry".to_owned()];
+    r.service("the-registry", None, "shop-registry");
+    for (component, path) in [("web", "deploy/docker/compose.yaml"), ("shop-web", "deploy/kubernetes/web.yaml")] {
+        let span = r.file(path);
+        r.facts.paths.insert(span.file, path.into());
+        let value = "http://the-registry:80".to_owned();
+        let component = r.facts.components.iter_mut().find(|c| c.name == component).unwrap();
+        component.env.push(crate::facts::EnvFact { name: "REGISTRY_URL".to_owned(), value, span });
+    }
+    assert_eq!(r.hops(), ["shop-web -> shop-registry []", "web -> registry []"]);
+    r.facts.paths.clear();
+    assert_eq!(r.hops().len(), 4, "where it cannot be told, both are alternatives");
+}

@@ -31,7 +31,7 @@ pub struct MountedMapFact {
 /// What a component takes from a ConfigMap. [`crate::systems::join`] turns it into mounts and environment values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigUseFact {
-    /// The place of the component's name, as in [`ComponentFact::span`].
+    /// The place of the component's name, as in [`super::ComponentFact::span`].
     pub component: Span,
     /// The ConfigMap.
     pub config_map: String,
@@ -145,7 +145,7 @@ pub struct EnvFileFact {
 /// What a component takes from a file of environment variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvFileUseFact {
-    /// The place of the component's name, as in [`ComponentFact::span`].
+    /// The place of the component's name, as in [`super::ComponentFact::span`].
     pub component: Span,
     /// The file, as shown.
     pub path: String,

@@ -16,8 +16,9 @@ const MAX_BYTES: usize = 4 << 20;
 /// The values of a file, if programs may read it for their settings: a manifest of a package is none.
 pub(super) fn flatten(file: &SourceFile, parsed: &Parsed) -> Option<SettingsFact> {
     let syntax = Syntax::of_path(&file.path);
-    let is_other = matches!(syntax, Some(Syntax::Annotations | Syntax::Variables | Syntax::Blocks | Syntax::Tags))
-        || file.path.ends_with(".tf");
+    let is_other =
+        matches!(syntax, Some(Syntax::Annotations | Syntax::Variables | Syntax::Blocks | Syntax::Tags | Syntax::Eskip))
+            || file.path.ends_with(".tf");
     if is_other || syntax.is_some_and(Syntax::has_directives) || cargo::is_manifest(&file.path) {
         return None;
     }

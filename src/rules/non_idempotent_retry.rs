@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Finding, Rule, RuleMeta, Severity, phrase, with_layer};
-use crate::model::{Confidence, IdempotencyKey, Layer, LayerIx, LayerKind, LayerUse, Methods, ModeSet, Model, Post};
+use crate::model::{
+    Confidence, IdempotencyKey, Layer, LayerIx, LayerKind, LayerUse, Methods, Mode, ModeSet, Model, Post,
+};
 use crate::source::Span;
 
 static META: RuleMeta = RuleMeta {
@@ -25,11 +27,15 @@ impl Rule for NonIdempotentRetry {
     fn check(&self, model: &Model, findings: &mut Vec<Finding>) {
         let seen = Seen::new(model);
         findings.extend(seen.by_code.iter().map(|(post, layers)| repeated(model, post, layers)));
+        // Statuses of gRPC come only where it is spoken.
+        let of_grpc = model.hops.iter().filter(|h| h.grpc).flat_map(|h| h.layers.iter().map(|l| l.layer));
+        let of_grpc: BTreeSet<LayerIx> = of_grpc.collect();
         for (ix, layer) in (0..).map(LayerIx).zip(&model.layers) {
-            let repeats =
-                layer.is_active() && layer.is_on_paths() && !layer.copies && !may_be_processed(layer).is_empty();
-            if repeats {
-                findings.extend(allowed(layer, seen.by_settings.get(&ix)));
+            let processed = may_be_processed(layer);
+            let speaks = of_grpc.contains(&ix) || !matches!(layer.kind, LayerKind::Gateway | LayerKind::Mesh);
+            let processed = if speaks { processed } else { processed.difference(Mode::grpc().collect()) };
+            if layer.is_active() && layer.is_on_paths() && !layer.copies && !processed.is_empty() {
+                findings.extend(allowed(layer, processed, seen.by_settings.get(&ix)));
             }
         }
     }
@@ -112,18 +118,18 @@ fn repeated(model: &Model, post: &Post, layers: &BTreeSet<LayerIx>) -> Finding {
 }
 
 /// A layer in settings that lets POST or PATCH be repeated.
-fn allowed(layer: &Layer, seen: Option<&&Post>) -> Option<Finding> {
+fn allowed(layer: &Layer, processed: ModeSet, seen: Option<&&Post>) -> Option<Finding> {
     let (span, methods) = match &layer.methods {
         Methods::Written { methods, span } => (*span, guarded(methods)),
         _ if !matches!(layer.kind, LayerKind::Gateway | LayerKind::Mesh) => return None,
         Methods::Only(methods) => (layer.opens, guarded(methods)),
-        Methods::Any => return Some(unnamed(layer, seen)),
+        Methods::Any => return Some(unnamed(layer, processed, seen)),
         Methods::Unknown => return None,
     };
     if methods.is_empty() {
         return None;
     }
-    let mut finding = with_layer(finding(layer, span, &phrase::list(&methods)), layer);
+    let mut finding = with_layer(finding(layer, span, &phrase::list(&methods), processed), layer);
     if let Some(post) = seen {
         finding = finding.label(post.span, format!("a {} without an idempotency key that goes this way", post.method));
     }
@@ -131,8 +137,9 @@ fn allowed(layer: &Layer, seen: Option<&&Post>) -> Option<Finding> {
 }
 
 /// A route that names no methods: POST may never come this way, unless code is seen to send one.
-fn unnamed(layer: &Layer, seen: Option<&&Post>) -> Finding {
-    let finding = with_layer(finding(layer, layer.opens, "any method, POST and PATCH among them,"), layer);
+fn unnamed(layer: &Layer, processed: ModeSet, seen: Option<&&Post>) -> Finding {
+    let what = "any method, POST and PATCH among them,";
+    let finding = with_layer(finding(layer, layer.opens, what, processed), layer);
     match seen {
         Some(post) => {
             finding.label(post.span, format!("this {} without an idempotency key goes this way", post.method))
@@ -145,15 +152,15 @@ fn guarded(methods: &[String]) -> Vec<String> {
     methods.iter().filter(|m| Post::is_method(m)).cloned().collect()
 }
 
-fn finding(layer: &Layer, span: Span, what: &str) -> Finding {
+fn finding(layer: &Layer, span: Span, what: &str, processed: ModeSet) -> Finding {
     let message = format!(
         "{} sends {what} {} although the upstream may have processed the first, such as after {}",
         layer.name,
         match phrase::times(layer) {
-            times if times == "again and again" => times,
+            times if matches!(&*times, "again and again" | "without end") => times,
             times => format!("up to {times}"),
         },
-        example(may_be_processed(layer)),
+        example(processed),
     );
     let help = "Let it repeat only GET, HEAD, PUT and DELETE, or only what was surely not processed: a refused \
                 connection, 429. Where POST must be repeated, let the caller send one idempotency key over all tries.";

@@ -129,10 +129,18 @@ impl<'f> Reader<'f> {
         Ok(node)
     }
 
-    /// `{for …}`, `[for …]`
-    fn is_comprehension(&self) -> bool {
-        let inner = self.rest().strip_prefix(['{', '[']).map(str::trim_start);
-        inner.and_then(|text| text.strip_prefix("for")).is_some_and(|text| text.starts_with(char::is_whitespace))
+    /// `{for …}`, `[for …]`, comments before it passed over.
+    fn is_comprehension(&mut self) -> bool {
+        if !self.rest().starts_with(['{', '[']) {
+            return false;
+        }
+        let (start, comments) = (self.at, self.comments.len());
+        self.at += 1;
+        self.blank();
+        let found = self.rest().strip_prefix("for").is_some_and(|text| text.starts_with(char::is_whitespace));
+        self.at = start;
+        self.comments.truncate(comments);
+        found
     }
 
     /// An expression as a plain scalar of its source.
@@ -237,8 +245,8 @@ impl<'f> Reader<'f> {
                     }
                 }
                 // A template: quotes in it do not end the text.
-                '$' if self.peek() == Some('{') => {
-                    out.push('$');
+                '$' | '%' if self.peek() == Some('{') => {
+                    out.push(c);
                     let start = self.at;
                     self.template()?;
                     out.push_str(self.text.get(start..self.at).unwrap_or_default());
@@ -317,6 +325,14 @@ impl<'f> Reader<'f> {
                 }
                 '"' => {
                     self.quoted()?;
+                    continue;
+                }
+                '<' if self
+                    .rest()
+                    .strip_prefix("<<")
+                    .is_some_and(|rest| rest.trim_start_matches('-').starts_with(is_word)) =>
+                {
+                    self.heredoc()?;
                     continue;
                 }
                 '{' | '[' | '(' => open += 1,
@@ -429,6 +445,18 @@ mod tests {
                     kind = var.a == \"b\" ? {\n    x = 1\n  } : {}\n  more = { (var.key) = 1, \"b\" = 2 }[\"b\"] // c\n  \
                     map = { (var.key) = 1 }\n  days = \"a\" == var.b ? 1 : 2 # d\n  age = 14 * 24 * 60 * 60\n}\nlast = 1\n";
         insta::assert_snapshot!(dump(parse, text));
+    }
+
+    #[test]
+    fn what_only_looks_like_a_bracket_closes_nothing() {
+        let text = concat!(
+            "a = [for k in var.m : \"%{ if k == \"}\" }x%{ endif }\"]\nb = {\n  # why )\n  for k in var.l : k => k\n}\n",
+            "c = merge({ d = 1 },\n  yamldecode(<<-EOT\n    e: '(\n    EOT\n  ))\nf = 1\n",
+        );
+        let parsed = parse(&file(text));
+        assert_eq!(parsed.errors, []);
+        let keys: Vec<&str> = parsed.documents[0].entries().iter().map(|e| &*e.key).collect();
+        assert_eq!(keys, ["a", "b", "c", "f"]);
     }
 
     #[test]

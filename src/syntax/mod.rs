@@ -7,6 +7,7 @@ mod directive;
 pub mod dockerfile;
 #[cfg(test)]
 mod dump;
+pub mod eskip;
 pub mod haproxy;
 pub mod hcl;
 pub mod json;
@@ -37,6 +38,7 @@ pub fn parse(syntax: Syntax, file: &SourceFile) -> Parsed {
         Syntax::Caddyfile => caddyfile::parse(file),
         Syntax::Xml => xml::parse(file),
         Syntax::Hcl => hcl::parse(file),
+        Syntax::Eskip => eskip::parse(file),
         Syntax::Dockerfile => dockerfile::parse(file),
         Syntax::Annotations => annotations::parse(file),
         Syntax::Blocks => blocks::parse(file),
@@ -71,6 +73,8 @@ pub enum Syntax {
     Xml,
     /// HCL, as HashiCorp's programs read it, Terraform among them.
     Hcl,
+    /// Skipper's routes.
+    Eskip,
     /// Dockerfiles; instructions with words.
     Dockerfile,
     /// Java and Kotlin, of which annotations alone are read.
@@ -121,6 +125,7 @@ impl Syntax {
             "caddyfile" => Self::Caddyfile,
             "xml" => Self::Xml,
             "hcl" | "tf" => Self::Hcl,
+            "eskip" => Self::Eskip,
             "rs" => Self::Rust,
             "sql" => Self::Sql,
             "java" | "kt" => Self::Annotations,
@@ -135,7 +140,7 @@ fn of_program(path: &str, name: &str) -> Option<Syntax> {
     let lower = name.to_ascii_lowercase();
     let is_aws = |path: &str| path == "aws/config" || path.ends_with(".aws/config") || path.ends_with("/aws/config");
     Some(match lower.as_str() {
-        ".npmrc" | "npmrc" | "pip.conf" | "pip.ini" | "airflow.cfg" => Syntax::Ini,
+        ".npmrc" | "npmrc" | "pip.conf" | "pip.ini" | "airflow.cfg" | "kong.conf" | "kong.conf.default" => Syntax::Ini,
         "telegraf.conf" => Syntax::Toml,
         "config" if is_aws(path) => Syntax::Ini,
         ".env" => Syntax::Variables,

@@ -120,6 +120,12 @@ fn placed_at(node: &Node, span: Span) -> Node {
 /// The text of a scalar as it stands in the file, and where it begins; `None` where it stands there otherwise.
 fn text_of<'a>(file: &'a SourceFile, node: &Node) -> Option<(usize, &'a str)> {
     let start = content_start(file, node)?;
+    // Where it stands as it is, its end is known; that of the node may be a mark after it.
+    let scalar = node.scalar()?;
+    let exact = file.text.get(start..).filter(|rest| scalar.verbatim.is_some() && rest.starts_with(&*scalar.text));
+    if exact.is_some() && !scalar.text.is_empty() {
+        return Some((start, file.text.get(start..start + scalar.text.len())?));
+    }
     let end = (node.span.end as usize).max(start);
     let text = file.text.get(start..end)?;
     // A quoted scalar ends with its quote.

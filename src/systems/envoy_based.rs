@@ -142,7 +142,11 @@ pub(super) fn per_try(
                 "the limit of {} on all tries together{which} ends the request first, so no try is cut off and repeated",
                 shown(*all)
             );
-            let found = Inert::new(entry.key_span, settings::quote(entry), why)
+            let setting = match entry.value.scalar() {
+                Some(_) => settings::quote(entry),
+                None => format!("`{}`", entry.key),
+            };
+            let found = Inert::new(entry.key_span, setting, why)
                 .instead("Make it so short that all tries and waits fit into the limit on the whole");
             inert.push(match place {
                 Some(place) => found.because(place, format!("{} for all tries together", shown(*all))),

@@ -145,7 +145,10 @@ pub fn extract(unit: &Unit<'_>, versions: &Versions) -> Facts {
     let is_read = |text: &str| all().iter().any(|s| has_mark(s.meta(), text));
     let inner = embedded::in_config_maps(unit.documents(), &is_read);
     let inner = inner.iter().map(|files| Unit { parts: files.iter().map(embedded::Inner::part).collect() });
-    for unit in inner.chain([Unit { parts: unit.parts.iter().map(|p| Part { ..*p }).collect() }]) {
+    let made: Vec<(&Part<'_>, Parsed)> = unit.parts.iter().map(|part| (part, terraform::documents(part))).collect();
+    let made = made.iter().filter(|(_, parsed)| !parsed.documents.is_empty());
+    let made = made.map(|(part, parsed)| Unit { parts: vec![Part { parsed, ..**part }] });
+    for unit in inner.chain(made).chain([Unit { parts: unit.parts.iter().map(|p| Part { ..*p }).collect() }]) {
         let marked = marked(&unit);
         for (_, system) in all().iter().enumerate().filter(|(i, _)| marked.contains(i)) {
             system.extract(&unit, versions, &mut facts);
@@ -250,6 +253,8 @@ pub fn all() -> &'static [&'static dyn System] {
         &gateways::yarp::Yarp,
         &gateways::ocelot::Ocelot,
         &gateways::tyk::Tyk,
+        &gateways::skipper::Skipper,
+        &gateways::wso2::Wso2,
         &clients::ribbon::Ribbon,
         &mesh::istio::Istio,
         &mesh::linkerd::Linkerd,

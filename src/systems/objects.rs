@@ -1,5 +1,6 @@
 //! Objects of Kubernetes, whichever system they belong to.
 
+use super::settings;
 use crate::source::Span;
 use crate::syntax::Node;
 
@@ -16,7 +17,7 @@ pub(super) struct Object<'n> {
     pub name: &'n str,
     /// The name's place.
     pub name_span: Span,
-    /// `metadata.namespace`.
+    /// `metadata.namespace`, unless it is known only when a template is filled in.
     pub namespace: Option<&'n str>,
 }
 
@@ -59,6 +60,6 @@ fn of_name<'n>(node: &'n Node, key: &str) -> Option<Object<'n>> {
         kind: node.get("kind")?.as_str()?,
         name: name.as_str()?.trim_end_matches('-'),
         name_span: name.span,
-        namespace: node.at(&["metadata", "namespace"]).and_then(Node::as_str),
+        namespace: node.at(&["metadata", "namespace"]).and_then(Node::as_str).filter(|n| !settings::is_template(n)),
     })
 }

@@ -82,7 +82,8 @@ fn not_a_duration(node: &Node) -> String {
     }
 }
 
-fn is_template(text: &str) -> bool {
+/// Whether a part of a text is put in later.
+pub(super) fn is_template(text: &str) -> bool {
     text.contains("{{") || text.contains("${")
 }
 

@@ -1,11 +1,12 @@
-//! Terraform: the resources of a module. All files of one folder are one module, and so one unit.
+//! Terraform: the resources of a module, and the documents of other systems that stand in them. All files of one folder
+//! are one module, and so one unit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Unit;
-use crate::source::Span;
-use crate::syntax::{Entry, Node, Scalar, Value};
+use super::{Part, Unit, embedded};
+use crate::source::{SourceFile, Span};
+use crate::syntax::{Entry, Node, Parsed, Scalar, Syntax, Value, relaxed};
 
 /// The tag of a value that names a resource of the module; its text is the resource's address: `aws_sqs_queue.orders`.
 pub(super) const REFERENCE: &str = "!Ref";
@@ -30,6 +31,73 @@ pub(super) struct Resource {
     pub(super) place: Span,
     /// Its arguments: references are tagged as such, expressions too.
     pub(super) body: Node,
+}
+
+impl Resource {
+    /// Its name, without its type.
+    pub(super) fn name(&self) -> &str {
+        self.address.rsplit('.').next().unwrap_or(&self.address)
+    }
+
+    /// The file that it stands in.
+    pub(super) fn file<'a>(&self, unit: &Unit<'a>) -> Option<&'a SourceFile> {
+        unit.parts.iter().map(|part| part.file).find(|file| file.id == self.place.file)
+    }
+}
+
+/// What stands in a list, or in the language itself as a block for each; a name as any of `fields`, in any spelling.
+pub(super) fn repeated<'n>(node: &'n Node, fields: &[&str]) -> impl Iterator<Item = &'n Node> + use<'n> {
+    let fields: Vec<String> = fields.iter().map(|field| relaxed(field)).collect();
+    let named = node.entries().iter().filter(move |e| fields.contains(&relaxed(&e.key)));
+    named.flat_map(|e| match e.value.items() {
+        [] => vec![&*e.value],
+        items => items.iter().map(|n| &**n).collect(),
+    })
+}
+
+/// A name, or that of the resource to which a value refers; of another expression it is not known.
+pub(super) fn name(node: &Node) -> Option<&str> {
+    match node.tag.as_deref() {
+        Some(REFERENCE) => node.as_str()?.rsplit('.').next(),
+        Some(EXPRESSION) => None,
+        _ => node.as_str(),
+    }
+}
+
+/// The settings that stand in the resources of a file as documents of their own.
+pub(super) fn documents(part: &Part<'_>) -> Parsed {
+    let mut out = Parsed::default();
+    if module_of(part.name).is_none() {
+        return out;
+    }
+    let of_kind = |root: &'_ Arc<Node>, kind: &str| -> Vec<Arc<Node>> {
+        let kinds = repeated(root, &[KEY]).filter_map(|n| n.get(kind));
+        kinds.flat_map(Node::entries).map(|e| e.value.clone()).collect()
+    };
+    for root in &part.parsed.documents {
+        for body in of_kind(root, "kubernetes_manifest") {
+            out.documents
+                .extend(body.entry("manifest").filter(|e| !e.value.entries().is_empty()).map(|e| e.value.clone()));
+        }
+        for body in of_kind(root, "kubectl_manifest") {
+            let written = body.get("yaml_body").and_then(|n| embedded::of_scalar(part.file, n, Syntax::Yaml));
+            out.documents.extend(written.into_iter().flat_map(|parsed| parsed.documents));
+        }
+        for body in of_kind(root, "consul_config_entry") {
+            out.documents.extend(config_entry(part.file, &body));
+        }
+    }
+    out
+}
+
+/// An entry of Consul's: its kind and name beside the object with the rest.
+fn config_entry(file: &SourceFile, body: &Node) -> Option<Arc<Node>> {
+    let config = body.entry("config_json")?;
+    let written = || embedded::of_scalar(file, &config.value, Syntax::Json)?.documents.into_iter().next();
+    let config = if config.value.entries().is_empty() { written()? } else { config.value.clone() };
+    let named = ["kind", "name"].into_iter().filter_map(|key| body.entry(key).cloned());
+    let entries: Vec<Entry> = named.chain(config.entries().iter().cloned()).collect();
+    Some(Arc::new(Node::new(body.span, Value::Map(entries))))
 }
 
 /// The folder that is the module of a file of Terraform.

@@ -136,6 +136,14 @@ const ROWS: &[Row] = &[
     },
     Row {
         system: "envoy",
+        what: "x-envoy-retry-on added without a retry_policy",
+        file: "envoy.yaml",
+        text: "{virtual_hosts: [{name: v, domains: ['*'], routes: [{match: {prefix: /}, route: {cluster: a}, \
+               request_headers_to_add: [{header: {key: x-envoy-retry-on, value: 5xx}}]}]}]}",
+        holds: |f| default_count(f, 2),
+    },
+    Row {
+        system: "envoy",
         what: "retriable_request_headers absent",
         file: "envoy.yaml",
         text: ENVOY,

@@ -6,6 +6,8 @@ use retrylint::model::{Attempts, Jitter, ModeSet, Wait};
 
 use super::defaults::{Row, default_count, default_jitter, is_default, only, waits, written_count};
 
+const APP_MESH: &str = "{apiVersion: appmesh.k8s.aws/v1beta2, kind: VirtualRouter, metadata: {name: a}, spec: {routes: [{httpRoute: {action: {weightedTargets: [{virtualNodeRef: {name: b}, weight: 1}]}}}]}}";
+
 pub const ROWS: &[Row] = &[
     Row {
         system: "envoy-gateway",
@@ -566,6 +568,20 @@ pub const ROWS: &[Row] = &[
         file: "a.yaml",
         text: "{apiVersion: policy.openservicemesh.io/v1alpha1, kind: Retry, metadata: {name: a}, spec: {destinations: [{name: b}], retryPolicy: {retryOn: 5xx, numRetries: 3, retryBackoffBaseInterval: 1s}}}",
         holds: |f| only(f).retry_after.value() == Some(&false),
+    },
+    Row {
+        system: "app-mesh",
+        what: "no retryPolicy on a route",
+        file: "a.yaml",
+        text: APP_MESH,
+        holds: |f| default_count(f, 3) && only(f).is_implicit(),
+    },
+    Row {
+        system: "app-mesh",
+        what: "what is retried without a retryPolicy",
+        file: "a.yaml",
+        text: APP_MESH,
+        holds: |f| only(f).retries.yes.names() == ["refused", "503", "grpc:14"],
     },
     Row {
         system: "app-mesh",

@@ -17,6 +17,12 @@ const fn row(
     Row { system, what, file, text, holds }
 }
 
+const SKIPPER: &str = "a: Path(\"/a\") -> <roundRobin, \"http://a\", \"http://b\">;";
+const SKIPPER_ONE: &str = "a: * -> \"http://a\"; b: Method(\"POST\") -> <roundRobin, \"http://b\", \"http://c\">;";
+const WSO2_ONE: &str = "{data: {endpointConfig: {endpoint_type: http, production_endpoints: {url: 'http://a', config: {retryTimeOut: 3}}}}}";
+const WSO2_TWO: &str = "{data: {endpointConfig: {endpoint_type: failover, production_endpoints: {url: 'http://a', \
+    config: {retryTimeOut: 3}}, production_failovers: [{url: 'http://b'}]}}}";
+
 pub const ROWS: &[Row] = &[
     row("traefik", "no retry middleware", "t.yml", TRAEFIK_ROUTE, |f| f.layers.is_empty() && f.routes.len() == 1),
     row("traefik", "retry.attempts", "t.yml", TRAEFIK, |f| written_count(f, 4)),
@@ -42,6 +48,32 @@ pub const ROWS: &[Row] = &[
         "{http: {middlewares: {a: {buffering: {retryExpression: IsNetworkError()}}}}}",
         |f| default_count(f, 11) && only(f).wait == Wait::None && !methods(f).contains(&"GET".to_string()),
     ),
+    row(
+        "traefik",
+        "retry.attempts absent, version 1",
+        "traefik.toml",
+        "defaultEntryPoints = ['http']\n[retry]\n[backends.a.servers.x]\nurl = 'http://a'\n[backends.a.servers.y]\nurl = 'http://b'\n",
+        |f| default_count(f, 2),
+    ),
+    row(
+        "krakend",
+        "backend/lambda max_retries absent, or in JSON",
+        "krakend.json",
+        r#"{"endpoints": [{"backend": [{"url_pattern": "/", "extra_config": {"backend/lambda": {"region": "r", "max_retries": 0}}}]}]}"#,
+        |f| default_count(f, 4) && f.inert.len() == 1,
+    ),
+    row("skipper", "a backend of several endpoints", "a.eskip", SKIPPER, |f| {
+        default_count(f, 2) && only(f).is_implicit()
+    }),
+    row("skipper", "any other backend", "a.eskip", SKIPPER_ONE, |f| f.layers.is_empty() && f.routes.len() == 2),
+    row("skipper", "what is retried", "a.eskip", SKIPPER, |f| {
+        only(f).retries.yes == [Mode::Refused].into_iter().collect() && !methods(f).contains(&"POST".to_string())
+    }),
+    row("wso2", "a single endpoint", "api.yaml", WSO2_ONE, |f| f.layers.is_empty() && f.routes.len() == 1),
+    row("wso2", "retryTimeOut", "api.yaml", WSO2_TWO, |f| written_count(f, 2)),
+    row("wso2", "endpoint_type: failover", "api.yaml", WSO2_TWO, |f| {
+        only(f).retries.yes == ModeSet::transport() && only(f).wait == Wait::None && only(f).methods == Methods::Any
+    }),
     row("traefik", "buffering.retryExpression absent", "t.yml", "{http: {middlewares: {a: {buffering: {}}}}}", |f| {
         f.layers.is_empty()
     }),

@@ -36,6 +36,36 @@ fn a_template_that_is_no_yaml_is_told() {
 }
 
 #[test]
+fn what_puts_nothing_there_leaves_the_rest_of_its_line_where_it_is() {
+    let text = concat!(
+        "a:\n  {{ if .x }}b: \"{{ . }}\"{{ end }}\n  c:\n  {{ if .y }}- p{{ end }}\n  d:\n{{- if .z }} |\n    text\n",
+        "{{- else }} ''\n{{- end }}\ne: [1]{{/* TODO */}}\n{{ $v := ne .q \"f\" }}{{ if $v }}f: 2{{ end }}\n",
+        "{{- if .w }} # why\ng: 3 # x\n{{- end }}\nh: {{ if .a }} \"1\" {{ else }} {{ .b | quote }} {{ end }}\n",
+    );
+    let parsed = parse(&file(text));
+    assert_eq!(parsed.errors, []);
+    let first = &parsed.documents[0];
+    assert_eq!(first.at(&["a", "b"]).and_then(Node::as_str), Some("{{ . }}"));
+    assert_eq!(first.at(&["a", "c"]).unwrap().items().len(), 1);
+    assert_eq!(first.at(&["a", "d"]).and_then(Node::as_str).map(str::trim), Some("text"));
+    assert_eq!(parsed.documents[1].at(&["a", "d"]).and_then(Node::as_str), Some(""));
+    assert_eq!(parsed.documents[1].get("h").and_then(Node::as_str), Some("{{ .b | quote }}"));
+    for (key, value) in [("f", 2), ("g", 3), ("h", 1)] {
+        assert_eq!(first.get(key).and_then(Node::as_int), Some(value), "{key}");
+    }
+}
+
+#[test]
+fn templates_for_elsewhere_are_no_part_of_the_text_around_them() {
+    let parsed =
+        parse(&file("{{- define \"core\" }}\n- a: {{ . }}\n{{- end }}\n\nkind: A\nlist:\n{{ template \"core\" . }}\n"));
+    assert_eq!(parsed.errors, []);
+    assert_eq!(parsed.documents[0].get("kind").and_then(Node::as_str), Some("A"));
+    let alone = parse(&file("{{- define \"core\" }}\na: 1\n{{- end }}\n"));
+    assert_eq!(alone.documents[0].get("a").and_then(Node::as_int), Some(1));
+}
+
+#[test]
 fn values_of_the_chart() {
     let values = yaml::parse(&file("n: 4\nhost: a\ndeep: {x: 5}\n"));
     let outer = yaml::parse(&file("sub: {deep: {x: 6}}\nglobal: {g: 7}\n"));

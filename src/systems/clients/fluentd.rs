@@ -83,7 +83,10 @@ fn section<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
 
 fn output(entry: &Entry, ids: &mut Ids) -> Option<Layer> {
     let output = body(entry)?;
-    let kind = output.get_any(&["@type", "$type", "type"])?.as_str()?;
+    // A mapping of this name is anybody's: only the mark before `type` says that it is Fluentd's.
+    let is_section = !entry.value.items().is_empty();
+    let kinds: &[&str] = if is_section { &["@type", "$type", "type"] } else { &["@type", "$type"] };
+    let kind = output.get_any(kinds)?.as_str()?;
     if LOCAL.contains(&kind) {
         return None;
     }
@@ -130,8 +133,21 @@ fn output(entry: &Entry, ids: &mut Ids) -> Option<Layer> {
 }
 
 /// Outputs that send nothing to another host, or hand on to others.
-const LOCAL: [&str; 9] =
-    ["stdout", "null", "file", "copy", "relabel", "rewrite_tag_filter", "exec", "roundrobin", "secondary_file"];
+const LOCAL: [&str; 13] = [
+    "stdout",
+    "null",
+    "file",
+    "copy",
+    "relabel",
+    "rewrite_tag_filter",
+    "exec",
+    "roundrobin",
+    "secondary_file",
+    "detect_exceptions",
+    "concat",
+    "label_router",
+    "route",
+];
 
 fn wait<'n>(field: &impl Fn(&str) -> Option<&'n Entry>, old: &impl Fn(&str) -> Option<&'n Entry>) -> Wait {
     let first = field("retry_wait").or_else(|| old("retry_wait"));

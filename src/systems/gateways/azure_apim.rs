@@ -14,7 +14,7 @@ use crate::syntax::xml::TEXT;
 use crate::syntax::{Entry, Node, Syntax};
 use crate::systems::gateways::base;
 use crate::systems::settings::Ids;
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, embedded, settings, status_tests};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, embedded, settings, status_tests, terraform};
 
 /// Azure API Management.
 pub struct AzureApim;
@@ -26,7 +26,7 @@ const FORWARD: &str = "MicrosoftDocs/azure-docs articles/api-management/forward-
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Azure API Management",
-    reads: "`<retry>` in policies: XML files, and the policies in ARM templates",
+    reads: "`<retry>` in policies: XML files, and the policies in ARM templates and Terraform",
     marks: &["<retry"],
     defaults: &[
         DefaultFigure { what: "no retry element", value: "1 attempt", source: RETRY },
@@ -69,6 +69,14 @@ impl System for AzureApim {
                 } else {
                     in_templates(part.file, root, &mut ids, facts);
                 }
+            }
+        }
+        let mut ids = Ids::default();
+        for resource in terraform::resources(unit, "azurerm_api_management") {
+            let policy = resource.body.get("xml_content").zip(resource.file(unit));
+            if let Some((text, file)) = policy {
+                let parsed = embedded::of_scalar(file, text, Syntax::Xml);
+                parsed.iter().flat_map(|p| &p.documents).for_each(|root| policies(file, root, &mut ids, facts));
             }
         }
     }

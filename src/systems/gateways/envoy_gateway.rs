@@ -1,11 +1,11 @@
 //! Envoy Gateway: BackendTrafficPolicy, attached to Gateways and routes of the Gateway API.
 
-use super::gateway_api;
-use crate::facts::{AttachedPolicyFact, Facts};
-use crate::model::{Advice, Attempts, Budget, Inert, Layer, LayerKind, Scope, Setting};
+use super::gateway_api::{PolicyKind, Read};
+use crate::facts::Facts;
+use crate::model::{Advice, Attempts, Budget, Inert, Setting};
 use crate::source::Span;
 use crate::syntax::{Entry, Node};
-use crate::systems::envoy_based::{self, Count, Identity, Policy, go};
+use crate::systems::envoy_based::{self, Count, Policy, go};
 use crate::systems::objects::{self, Object};
 use crate::systems::retry_on::{self, Around, RetryOn};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings};
@@ -67,44 +67,50 @@ impl System for EnvoyGateway {
     }
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
-        for (_, root) in unit.documents() {
-            for object in objects::of(root) {
-                if object.kind == "BackendTrafficPolicy" && object.version.starts_with("gateway.envoyproxy.io/") {
-                    let policy = policy(&object, &mut facts.inert);
-                    facts.attached.extend(policy);
-                }
-            }
+        POLICIES.extract(unit, facts);
+        let all = unit.documents().flat_map(|(_, root)| objects::of(root));
+        for object in all.filter(|o| o.kind == "SecurityPolicy" && o.version.starts_with(POLICIES.group)) {
+            let owner = format!("Envoy Gateway SecurityPolicy {}", object.name);
+            facts.inert.extend(object.spec(&[]).into_iter().flat_map(of_side_calls).map(|i| i.of(&owner)));
         }
     }
 }
 
-fn policy(object: &Object<'_>, inert: &mut Vec<Inert>) -> Option<AttachedPolicyFact> {
-    let key = object.spec(&[])?.entry("retry").filter(|e| !e.value.is_null())?;
-    let name = format!("Envoy Gateway BackendTrafficPolicy {}", object.name);
-    let mut found = Vec::new();
+/// What the retries of calls for keys and tokens take over from those of routes, and do not use.
+fn of_side_calls(spec: &Node) -> Vec<Inert> {
+    let retries = spec.walk().filter_map(|n| n.get("backendSettings")?.get("retry"));
+    let unused = retries.flat_map(|retry| {
+        let timeout = retry.get("perRetry").and_then(|p| p.entry("timeout"));
+        timeout.into_iter().chain(retry.get("retryOn").and_then(|on| on.entry("httpStatusCodes")))
+    });
+    let why = "Envoy has no such field for the calls that its own filters make";
+    unused.map(|e| Inert::new(e.key_span, format!("`{}`", e.key), why)).collect()
+}
+
+const POLICIES: PolicyKind = PolicyKind {
+    system: ID,
+    group: "gateway.envoyproxy.io/",
+    kind: "BackendTrafficPolicy",
+    title: "Envoy Gateway BackendTrafficPolicy",
+    read,
+    advice,
+};
+
+fn read(object: &Object<'_>, key: &Entry, inert: &mut Vec<Inert>) -> Read {
     let count = Count::of(key.value.entry("numRetries"), key, Setting::default(Attempts::Count(3), RETRY));
     let per_retry = key.value.get("perRetry");
     let per_try = per_retry.and_then(|p| p.get("timeout")).and_then(|n| settings::limit(n, go));
-    let (on, words) = conditions(key, per_try.is_some(), &mut found);
-    let mut policy = Policy::new(count, key, words, on, &mut found);
+    let (on, words) = conditions(key, per_try.is_some(), inert);
+    let mut policy = Policy::new(count, key, words, on, inert);
     if let Some(block) = per_retry.and_then(|p| p.entry("backOff")) {
         let interval = |field| block.value.get(field);
         policy.wait = envoy_based::wait(block, interval("baseInterval"), interval("maxInterval"), go);
     }
     policy.per_try = per_try;
     let breaker = object.spec(&["circuitBreaker"]);
-    found.extend(breaker.and_then(overridden_cap));
-    inert.extend(found.into_iter().map(|i| i.of(&name)));
-    let id = format!("{ID}:policy:{}", object.qualified()).into();
-    let identity = Identity { system: ID, kind: LayerKind::Gateway, id, name, opens: key.key_span };
-    let layer = Layer { advice: advice(), ..envoy_based::layer(identity, Scope::Code, policy) };
-    Some(AttachedPolicyFact {
-        system: ID,
-        targets: gateway_api::targets(object),
-        layer: Some(Box::new(layer)),
-        overall: object.spec(&["timeout", "http", "requestTimeout"]).map(|n| settings::limit(n, go)),
-        budget: breaker.and_then(budget),
-    })
+    inert.extend(breaker.and_then(overridden_cap));
+    let overall = object.spec(&["timeout", "http", "requestTimeout"]).map(|n| settings::limit(n, go));
+    Read { policy, overall, budget: breaker.and_then(budget) }
 }
 
 /// `retryOn` replaces the list of statuses even where it has none; its triggers replace the conditions.

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use crate::facts::{DelegationFact, Facts, RouteFact};
-use crate::model::{Advice, Attempts, Callers, GatewayName, HostRef, Inert, Layer, LayerKind, Setting, Unresolved};
+use super::gateway_api;
+use crate::facts::{AttachedPolicyFact, DelegationFact, Facts, ObjectRef, RouteFact, RouteRuleFact};
+use crate::model::{Advice, Attempts, Callers, GatewayName, HostRef, Inert, Layer, LayerKind, Methods, Setting};
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node};
 use crate::systems::envoy_based::{self, Count, Identity, Policy, go};
@@ -19,6 +20,9 @@ pub struct Gloo;
 const ID: &str = "gloo";
 const PLUGIN: &str = "solo-io/gloo projects/gloo/pkg/plugins/basicroute/plugin.go";
 const PROTO: &str = "solo-io/gloo projects/gloo/api/v1/options/retries/retries.proto";
+
+/// What Gloo calls its proxy.
+const PROXY: &str = "gateway-proxy";
 
 static META: SystemMeta = SystemMeta {
     id: ID,
@@ -62,7 +66,7 @@ impl System for Gloo {
                     "VirtualService" => reader.virtual_service(facts),
                     "RouteTable" => {
                         let from = delegates::placeholder(ID, object.qualified());
-                        reader.routes(object.spec(&["routes"]), &from, None, facts);
+                        reader.routes(object.spec(&["routes"]), &from, (None, &[]), facts);
                     }
                     "RouteOption" | "VirtualHostOption" => reader.option(facts),
                     _ => {}
@@ -90,49 +94,101 @@ fn entry<'n>(node: &'n Node, field: &str) -> Option<&'n Entry> {
 impl Reader<'_> {
     fn virtual_service(&mut self, facts: &mut Facts) {
         let Some(host) = self.object.spec(&["virtualHost"]) else { return };
-        let from = GatewayName::Named("gateway-proxy".to_string());
+        let from = GatewayName::Named(PROXY.to_string());
         let shared = host.get("options").and_then(|o| entry(o, "retries"));
-        self.routes(host.get("routes"), &from, shared, facts);
+        let options = references(host, "VirtualHostOption", self.object.namespace);
+        self.routes(host.get("routes"), &from, (shared, &options), facts);
     }
 
-    /// A route's own policy beats that of the virtual host.
-    fn routes(&mut self, routes: Option<&Node>, from: &GatewayName, shared: Option<&Entry>, facts: &mut Facts) {
+    /// A route's own policy beats that of options by themselves, and each of these that of the virtual host.
+    fn routes(
+        &mut self,
+        routes: Option<&Node>,
+        from: &GatewayName,
+        (shared, of_host): (Option<&Entry>, &[ObjectRef]),
+        facts: &mut Facts,
+    ) {
         let routes = routes.map_or(&[][..], Node::items);
         for (i, route) in routes.iter().enumerate() {
             if let Some(action) = route.get("delegateAction") {
                 facts.delegations.extend(self.delegations(action, from));
                 continue;
             }
-            let Some(action) = route.get("routeAction") else { continue };
+            let Some(action) = route.get("routeAction") else {
+                let name = format!("Gloo {} {}", self.object.kind, self.object.name);
+                facts.inert.extend(no_route_action(route).map(|i| i.of(&name)));
+                continue;
+            };
             let to = self.upstreams(action);
             let opens = settings::opening(self.file, route);
             let options = route.get("options");
-            let retries = options.and_then(|o| entry(o, "retries")).or(shared);
-            let limit = if retries.is_none() { overall(options) } else { None };
-            facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, limit, span: opens });
-            let Some(key) = retries else { continue };
+            let own = options.and_then(|o| entry(o, "retries"));
             let title = matcher(route).map_or_else(|| (i + 1).to_string(), str::to_string);
+            let named = references(route, "RouteOption", self.object.namespace);
+            let referred = if named.is_empty() && shared.is_none() { of_host.to_vec() } else { named };
+            if own.is_none() && !referred.is_empty() {
+                facts.route_rules.push(self.with_options(route, &title, to, referred));
+                continue;
+            }
+            let limit = if own.or(shared).is_none() { overall(options) } else { None };
+            facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, limit, span: opens });
+            let Some(key) = own.or(shared) else { continue };
             let name = format!("Gloo {} {}, route {title}", self.object.kind, self.object.name);
             let id = format!("{ID}:{}:{}:{title}", self.object.kind.to_lowercase(), self.object.qualified());
             let layer = self.layer(id, name, key, options, (from.clone(), to), facts);
-            facts.layers.push(layer);
+            facts.layers.push(Layer { methods: methods(route).map_or(Methods::Any, Methods::Only), ..layer });
         }
     }
 
-    /// Options by themselves: which routes have them stands in those.
+    /// A route for which joining finds the options that it names.
+    fn with_options(&self, route: &Node, title: &str, to: Vec<HostRef>, filters: Vec<ObjectRef>) -> RouteRuleFact {
+        let object = |kind: &str, name: &str| ObjectRef {
+            kind: kind.to_string(),
+            namespace: self.object.namespace.map(str::to_string),
+            name: name.to_string(),
+            section: None,
+            span: self.object.name_span,
+        };
+        let timeout = route.get("options").and_then(|o| entry(o, "timeout"));
+        RouteRuleFact {
+            route: object(self.object.kind, self.object.name),
+            title: format!("Gloo {} {}, route {title}", self.object.kind, self.object.name),
+            id: format!("{ID}:{}:{}:{title}", self.object.kind.to_lowercase(), self.object.qualified()),
+            parents: vec![object("Gateway", PROXY)],
+            to,
+            filters,
+            retry: None,
+            overall: timeout.map(|e| settings::limit(&e.value, go)),
+            per_try: None,
+            methods: methods(route),
+            before_1_24: false,
+            before_1_19: false,
+            opens: settings::opening(self.file, route),
+        }
+    }
+
+    /// Options by themselves: routes name them, or they name what they are attached to.
     fn option(&mut self, facts: &mut Facts) {
         let Some(options) = self.object.spec(&["options"]) else { return };
         let Some(key) = entry(options, "retries") else { return };
         let name = format!("Gloo {} {}", self.object.kind, self.object.name);
-        facts.unresolved.push(Unresolved {
-            span: self.object.name_span,
-            what: format!("upstream of {name}"),
-            reason: "which routes have these options is not read".to_string(),
-        });
         let id = format!("{ID}:{}:{}", self.object.kind.to_lowercase(), self.object.qualified());
-        let from = GatewayName::Named("gateway-proxy".to_string());
+        let from = GatewayName::Named(PROXY.to_string());
         let layer = self.layer(id, name, key, Some(options), (from, Vec::new()), facts);
-        facts.layers.push(layer);
+        let itself = ObjectRef {
+            kind: self.object.kind.to_string(),
+            namespace: self.object.namespace.map(str::to_string),
+            name: self.object.name.to_string(),
+            section: None,
+            span: self.object.name_span,
+        };
+        facts.attached.push(AttachedPolicyFact {
+            system: ID,
+            targets: gateway_api::targets(&self.object).into_iter().chain([itself]).collect(),
+            overall: entry(options, "timeout").map(|e| settings::limit(&e.value, go)),
+            layer: Some(Box::new(layer)),
+            budget: None,
+        });
     }
 
     fn delegations(&self, action: &Node, from: &GatewayName) -> Vec<DelegationFact> {
@@ -233,6 +289,30 @@ fn discovered(name: &str) -> (&str, Option<u16>) {
         Some((service, port)) => (service, Some(port)),
         None => (name, None),
     }
+}
+
+/// A route that answers by itself calls nobody.
+fn no_route_action(route: &Node) -> Option<Inert> {
+    let key = route.get("options").and_then(|o| entry(o, "retries"))?;
+    let answers = route.get_any(&["redirectAction", "directResponseAction"]).is_some();
+    let why = "the route answers by itself: retries belong to a `routeAction`";
+    answers.then(|| Inert::new(key.key_span, "`retries`", why))
+}
+
+/// The options that a route or a virtual host refers to.
+fn references(node: &Node, kind: &str, namespace: Option<&str>) -> Vec<ObjectRef> {
+    let listed = node.at(&["optionsConfigRefs", "delegateOptions"]).map_or(&[][..], Node::items);
+    listed.iter().take(settings::MAX_LIST).filter_map(|n| gateway_api::reference(n, namespace, kind)).collect()
+}
+
+/// The methods that every matcher of a route names.
+fn methods(route: &Node) -> Option<Vec<String>> {
+    let matchers = route.get("matchers")?.items().iter();
+    let named = matchers.map(|m| {
+        let methods = m.get("methods")?.items().iter().filter_map(|n| n.as_str());
+        Some(methods.map(str::to_uppercase).collect::<Vec<_>>()).filter(|m| !m.is_empty())
+    });
+    named.collect::<Option<Vec<_>>>().map(|m| m.concat()).filter(|m| !m.is_empty())
 }
 
 fn matcher(route: &Node) -> Option<&str> {

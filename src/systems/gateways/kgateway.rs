@@ -1,10 +1,11 @@
 //! kgateway: TrafficPolicy, attached to Gateways and routes of the Gateway API.
 
-use super::gateway_api;
-use crate::facts::{AttachedPolicyFact, Facts};
-use crate::model::{Advice, Attempts, Inert, Layer, LayerKind, Scope, Setting};
-use crate::systems::envoy_based::{self, Count, Identity, Policy, go};
-use crate::systems::objects::{self, Object};
+use super::gateway_api::{PolicyKind, Read};
+use crate::facts::Facts;
+use crate::model::{Advice, Attempts, Inert, Setting};
+use crate::syntax::Entry;
+use crate::systems::envoy_based::{self, Count, Policy, go};
+use crate::systems::objects::Object;
 use crate::systems::retry_on::{self, Around};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings};
 
@@ -54,21 +55,20 @@ impl System for Kgateway {
     }
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
-        for (_, root) in unit.documents() {
-            for object in objects::of(root) {
-                if object.kind == "TrafficPolicy" && object.version.starts_with("gateway.kgateway.dev/") {
-                    let policy = policy(&object, &mut facts.inert);
-                    facts.attached.extend(policy);
-                }
-            }
-        }
+        POLICIES.extract(unit, facts);
     }
 }
 
-fn policy(object: &Object<'_>, inert: &mut Vec<Inert>) -> Option<AttachedPolicyFact> {
-    let key = object.spec(&[])?.entry("retry").filter(|e| !e.value.is_null())?;
-    let name = format!("kgateway TrafficPolicy {}", object.name);
-    let mut found = Vec::new();
+const POLICIES: PolicyKind = PolicyKind {
+    system: ID,
+    group: "gateway.kgateway.dev/",
+    kind: "TrafficPolicy",
+    title: "kgateway TrafficPolicy",
+    read,
+    advice,
+};
+
+fn read(object: &Object<'_>, key: &Entry, inert: &mut Vec<Inert>) -> Read {
     let per_try = key.value.get("perTryTimeout").and_then(|n| settings::limit(n, go));
     let mut words = envoy_based::words(key.value.get("retryOn"));
     let codes = envoy_based::codes(key.value.get("statusCodes"));
@@ -79,22 +79,13 @@ fn policy(object: &Object<'_>, inert: &mut Vec<Inert>) -> Option<AttachedPolicyF
     let around = Around { timeouts: per_try.is_some(), headers: false, numbers: false };
     let on = retry_on::read(&words, &codes, around);
     let count = Count::of(key.value.entry("attempts"), key, Setting::default(Attempts::Count(2), RETRIES));
-    let mut policy = Policy::new(count, key, key.value.entry("retryOn"), on, &mut found);
+    let mut policy = Policy::new(count, key, key.value.entry("retryOn"), on, inert);
     if let Some(base) = key.value.entry("backoffBaseInterval") {
         policy.wait = envoy_based::wait(base, Some(&base.value), None, go);
     }
     policy.per_try = per_try;
-    inert.extend(found.into_iter().map(|i| i.of(&name)));
-    let id = format!("{ID}:policy:{}", object.qualified()).into();
-    let identity = Identity { system: ID, kind: LayerKind::Gateway, id, name, opens: key.key_span };
-    let layer = Layer { advice: advice(), ..envoy_based::layer(identity, Scope::Code, policy) };
-    Some(AttachedPolicyFact {
-        system: ID,
-        targets: gateway_api::targets(object),
-        layer: Some(Box::new(layer)),
-        overall: object.spec(&["timeouts", "request"]).map(|n| settings::limit(n, go)),
-        budget: None,
-    })
+    let overall = object.spec(&["timeouts", "request"]).map(|n| settings::limit(n, go));
+    Read { policy, overall, budget: None }
 }
 
 fn advice() -> Advice {

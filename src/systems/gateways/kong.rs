@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::facts::{Facts, RouteFact, UpstreamFact};
+use crate::facts::{EnvFact, EnvFileFact, Facts, RouteFact, UpstreamFact};
 use crate::model::{
     Advice, Attempts, Callers, Conditions, Confidence, GatewayName, HostRef, Jitter, Layer, LayerKind, Methods,
     ModeSet, Purpose, Scope, Setting, Wait,
@@ -24,8 +24,9 @@ const NGINX: &str = "Kong/kong kong/templates/nginx_kong.lua";
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Kong",
-    reads: "declarative configuration with `_format_version` (YAML, JSON): services, upstreams, routes",
-    marks: &["_format_version"],
+    reads: "declarative configuration with `_format_version` (YAML, JSON): services, upstreams, routes; what kong.conf and \
+            the environment make of nginx's conditions",
+    marks: &["_format_version", CONF_MARK],
     defaults: &[
         DefaultFigure { what: "services[].retries absent", value: "6 attempts (5 retries), at once", source: SERVICES },
         DefaultFigure { what: "services[].retries: 0", value: "1 attempt", source: SERVICES },
@@ -54,6 +55,7 @@ impl System for Kong {
     }
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
+        facts.env_files.extend(unit.documents().filter_map(|(file, root)| conf(file, root)));
         for (file, root) in unit.documents().filter(|(_, root)| root.get("_format_version").is_some()) {
             Reader { file, root, routed: routed(root), ids: Ids::default() }.read(facts);
         }
@@ -65,10 +67,31 @@ impl System for Kong {
     }
 }
 
-/// What Kong's environment makes of nginx's conditions, for the layers of a system: `KONG_NGINX_PROXY_…` puts a
-/// directive into the template.
+/// What its own configuration begins with where it puts a directive into the template.
+const CONF_MARK: &str = "nginx_proxy_proxy_next_upstream";
+
+/// The name of that file.
+const CONF: &str = "kong.conf";
+
+/// The settings of a `kong.conf` that concern retries, named as in the environment.
+fn conf(file: &SourceFile, root: &Node) -> Option<EnvFileFact> {
+    let name = file.path.rsplit('/').next()?;
+    let values: Vec<EnvFact> = root.entries().iter().filter(|e| e.key.starts_with(CONF_MARK)).map(setting).collect();
+    (name.starts_with(CONF) && !values.is_empty()).then(|| EnvFileFact { path: file.path.to_string(), values })
+}
+
+fn setting(entry: &Entry) -> EnvFact {
+    let value = entry.value.as_str().unwrap_or_default();
+    let value = value.split(" #").next().unwrap_or_default().trim();
+    EnvFact { name: format!("KONG_{}", entry.key.to_uppercase()), value: value.to_string(), span: entry.value.span }
+}
+
+/// What Kong's environment, or its own configuration, makes of nginx's conditions, for the layers of a system:
+/// `KONG_NGINX_PROXY_…` puts a directive into the template.
 pub(super) fn widen(facts: &mut Facts, system: &str) {
-    let env = |name: &str| facts.components.iter().flat_map(|c| &c.env).find(|e| e.name == name).cloned();
+    let confs = || facts.env_files.iter().filter(|f| f.path.rsplit('/').next().is_some_and(|n| n.starts_with(CONF)));
+    let all = || facts.components.iter().flat_map(|c| &c.env).chain(confs().flat_map(|f| &f.values));
+    let env = |name: &str| all().find(|e| e.name == name).cloned();
     let list = env("KONG_NGINX_PROXY_PROXY_NEXT_UPSTREAM");
     let words: Vec<(&str, Span)> =
         list.iter().flat_map(|e| e.value.split_whitespace().map(move |word| (word, e.span))).collect();

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{kong, own_counts};
-use crate::facts::Facts;
-use crate::model::{Attempts, GatewayName, HostRef, Inert, Layer, Setting};
+use crate::facts::{Facts, PolicyUseFact};
+use crate::model::{Attempts, GatewayName, HostRef, Inert, Layer, Scope, Setting};
 use crate::source::{SourceFile, Span};
 use crate::syntax::Entry;
 use crate::systems::gateways::base;
@@ -24,7 +24,7 @@ static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Kong Ingress Controller",
     reads: "annotations `konghq.com/retries` and `konghq.com/read-timeout` of Services, Ingresses of the class kong, \
-            KongService, KongIngress",
+            KongService, `proxy` of KongIngresses before 3.0",
     marks: &["konghq.com", "ingressClassName", "ingress.class"],
     defaults: &[
         DefaultFigure {
@@ -36,6 +36,9 @@ static META: SystemMeta = SystemMeta {
         DefaultFigure { what: "konghq.com/read-timeout absent", value: "60 s for each try", source: TRANSLATOR },
     ],
 };
+
+/// What the id of a KongIngress's layer begins with.
+const OVERRIDE: &str = "kong-ingress:KongIngress:";
 
 /// What the id of a Service's layer begins with.
 const SERVICE: &str = "kong-ingress:service:";
@@ -51,11 +54,13 @@ impl System for KongIngress {
             for object in objects::of(root) {
                 match object.kind {
                     "Service" if object.version == "v1" => {
+                        facts.policy_uses.extend(has_proxy.then(|| overridden(&object)).flatten());
                         facts.inert.extend(no_number(&object));
                         facts.layers.extend(service(&object));
                     }
                     "KongService" => facts.layers.extend(kong_service(&object)),
-                    "KongIngress" if !has_proxy => facts.inert.extend(kong_ingress(&object)),
+                    "KongIngress" if has_proxy => facts.layers.extend(kong_ingress(&object)),
+                    "KongIngress" => facts.inert.extend(proxy_of_old(&object)),
                     _ if ingresses::is_ingress(&object) && is_kongs(&object) => ingress(file, &object, facts),
                     _ => {}
                 }
@@ -64,6 +69,7 @@ impl System for KongIngress {
     }
 
     fn join(&self, facts: &mut Facts) {
+        override_services(facts);
         own_counts::join(facts, ID, SERVICE);
         kong::widen(facts, ID);
     }
@@ -160,7 +166,56 @@ fn kong_service(object: &Object<'_>) -> Option<Layer> {
     Some(with_count(Layer { per_try: Some(per_try(spec.entry("read_timeout"))), ..layer }, retries))
 }
 
-fn kong_ingress(object: &Object<'_>) -> Option<Inert> {
+/// A Service that takes the settings of a KongIngress.
+fn overridden(object: &Object<'_>) -> Option<PolicyUseFact> {
+    let named = ingresses::annotation(object, "konghq.com/override")?;
+    let policy = object.namespace.map(|n| format!("{n}/")).unwrap_or_default() + named.value.as_str()?;
+    Some(PolicyUseFact {
+        system: ID,
+        policy,
+        from: None,
+        to: vec![settings::host(object.name, object.name_span, object.namespace)?],
+        others: Vec::new(),
+        span: named.value.span,
+    })
+}
+
+/// The settings of a KongIngress, on hops that joining finds.
+fn kong_ingress(object: &Object<'_>) -> Option<Layer> {
+    let proxy = object.node.entry("proxy")?;
+    let written = |key: &str| proxy.value.entry(key).filter(|e| !e.value.is_null());
+    let name = format!("KongIngress {}", object.name);
+    let id = format!("{OVERRIDE}{}", object.qualified());
+    let layer = layer(id, name, proxy.key_span, Vec::new(), Vec::new());
+    Some(with_count(Layer { per_try: Some(per_try(written("read_timeout"))), ..layer }, written("retries")))
+}
+
+/// Puts the settings of KongIngresses on the Services that name them; annotations of the Service itself beat them.
+fn override_services(facts: &mut Facts) {
+    let (mine, rest): (Vec<_>, _) =
+        std::mem::take(&mut facts.policy_uses).into_iter().partition(|u: &PolicyUseFact| u.system == ID);
+    facts.policy_uses = rest;
+    for used in mine {
+        let named = |l: &&Layer| l.system == ID && l.id.strip_prefix(OVERRIDE) == Some(&used.policy);
+        let Some(settings) = facts.layers.iter().find(named).cloned() else { continue };
+        let to_same = |l: &&mut Layer| matches!(&l.scope, Scope::Hops { to, .. } if *to == used.to);
+        let own = facts.layers.iter_mut().filter(|l| l.system == ID && l.id.starts_with(SERVICE)).find(to_same);
+        match own {
+            Some(layer) if layer.asked_for => {}
+            Some(layer) => {
+                let (id, scope) = (layer.id.clone(), layer.scope.clone());
+                *layer = Layer { id, scope, ..settings };
+            }
+            None => {
+                let name = used.to.first().map_or_else(String::new, |h| h.name.clone());
+                let scope = base::hops(vec![GatewayName::Named("kong".to_string())], used.to);
+                facts.layers.push(Layer { id: format!("{SERVICE}{name}").into(), scope, ..settings });
+            }
+        }
+    }
+}
+
+fn proxy_of_old(object: &Object<'_>) -> Option<Inert> {
     let entry = object.node.get("proxy")?.entry("retries")?;
     let why = "since version 3.0 the controller takes no `proxy` of a KongIngress";
     let inert = Inert::new(entry.value.span, settings::quote(entry), why).of(&format!("KongIngress {}", object.name));

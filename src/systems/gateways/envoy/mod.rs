@@ -1,6 +1,7 @@
 //! Envoy: bootstrap files and xDS resources.
 
 mod cluster;
+mod headers;
 pub(in crate::systems) mod policy;
 mod routes;
 
@@ -13,6 +14,8 @@ use crate::syntax::{Entry, Node, Value};
 use crate::systems::envoy_based::ROUTE_PROTO;
 use crate::systems::retry_on::RETRY_STATE;
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings, upstreams};
+
+pub(in crate::systems) use headers::Headers;
 
 /// Envoy.
 pub struct Envoy;
@@ -64,6 +67,11 @@ static META: SystemMeta = SystemMeta {
             what: "rate_limited_retry_back_off absent",
             value: "Retry-After is ignored",
             source: ROUTE_PROTO,
+        },
+        DefaultFigure {
+            what: "x-envoy-retry-on added without a retry_policy",
+            value: "2 attempts (1 retry)",
+            source: RETRY_STATE,
         },
         DefaultFigure { what: "retriable_request_headers absent", value: "any method", source: ROUTE_PROTO },
         DefaultFigure {

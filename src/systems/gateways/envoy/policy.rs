@@ -1,5 +1,6 @@
 //! A retry policy, as it works on the routes that have it.
 
+use super::headers::Headers;
 use super::{ROUTE_PROTO, entry, get, items};
 use crate::model::{Inert, Methods, Mode, Setting};
 use crate::source::Span;
@@ -17,19 +18,22 @@ pub(in crate::systems) struct Read {
 }
 
 /// Reads the policy under `key` for routes with this limit on all tries. `hedge`: the setting that sends another try
-/// while the first still runs.
+/// while the first still runs. `headers`: what the routes add to the requests themselves.
 pub(in crate::systems) fn read(
     key: &Entry,
     overall: Option<&Setting<std::time::Duration>>,
     hedge: Option<&Entry>,
+    headers: &Headers<'_>,
 ) -> Read {
     let node = &*key.value;
     let mut inert = Vec::new();
     let limit = ["per_try_timeout", "per_try_idle_timeout"].iter().find_map(|key| entry(node, key));
     let per_try = envoy_based::per_try(limit, overall, duration::proto, &mut inert);
-    let count = Count::of(entry(node, "num_retries"), key, envoy_based::one_retry());
-    let on = conditions(node, per_try.is_some(), &mut inert);
-    let mut policy = Policy::new(count, key, entry(node, "retry_on"), on, &mut inert);
+    let written = || Count::of(entry(node, "num_retries"), key, envoy_based::one_retry());
+    let count = headers.count().unwrap_or_else(written);
+    let on = conditions(node, headers, per_try.is_some(), &mut inert);
+    let words = entry(node, "retry_on").or(headers.words_entry());
+    let mut policy = Policy::new(count, key, words, on, &mut inert);
     match hedge {
         Some(_) if per_try.is_some() => policy.conditions.yes.insert(Mode::Timeout),
         Some(hedge) if limit.is_none() => {
@@ -49,12 +53,14 @@ pub(in crate::systems) fn read(
     Read { policy, retry_after: retry_after(node), methods: methods(node), inert }
 }
 
-fn conditions(policy: &Node, timeouts: bool, inert: &mut Vec<Inert>) -> retry_on::RetryOn {
-    let words = get(policy, "retry_on").map(settings::list).unwrap_or_default();
-    let statuses: Vec<(u16, Span)> = items(policy, "retriable_status_codes")
+fn conditions(policy: &Node, added: &Headers<'_>, timeouts: bool, inert: &mut Vec<Inert>) -> retry_on::RetryOn {
+    let mut words = get(policy, "retry_on").map(settings::list).unwrap_or_default();
+    words.extend(added.words());
+    let mut statuses: Vec<(u16, Span)> = items(policy, "retriable_status_codes")
         .take(settings::MAX_LIST)
         .filter_map(|n| Some((u16::try_from(n.as_int()?).ok()?, n.span)))
         .collect();
+    statuses.extend(added.statuses());
     let headers = items(policy, "retriable_headers").next().is_some();
     let on = retry_on::read(&words, &statuses, Around { timeouts, headers, numbers: false });
     let names = |word: &str| words.iter().any(|(w, _)| *w == word);
@@ -87,6 +93,24 @@ fn methods(policy: &Node) -> Methods {
         Some(named) => Methods::Only(named.concat()),
         None => Methods::Unknown,
     }
+}
+
+/// What Envoy takes and does nothing with, around the policy of a route or a virtual host.
+pub(super) fn not_implemented(level: &Node) -> impl Iterator<Item = Inert> {
+    let hedge = get(level, "hedge_policy");
+    let fields = ["initial_requests", "additional_request_chance"];
+    let of_hedge = hedge.into_iter().flat_map(move |h| fields.into_iter().filter_map(|field| entry(h, field)));
+    entry(level, "retry_policy_typed_config").into_iter().chain(of_hedge).map(|e| {
+        let why = "Envoy has the field and does not implement it";
+        Inert::new(e.key_span, format!("`{}`", e.key), why)
+    })
+}
+
+/// Another try while the first still runs is a retry, and there is no policy for any.
+pub(super) fn hedge_without_policy(hedge: &Entry) -> Inert {
+    let why = "another try starts as a retry does, and neither the route nor its virtual host has a `retry_policy`";
+    Inert::new(hedge.key_span, settings::quote(hedge), why)
+        .instead("Add a `retry_policy` with `per_try_timeout`, or take it out")
 }
 
 /// The methods that a matcher on the header `:method` lets through.

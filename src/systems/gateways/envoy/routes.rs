@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::headers::{self, Headers};
 use super::{ID, entry, get, items, policy};
 use crate::facts::{Facts, RouteFact};
 use crate::model::{Advice, GatewayName, HostRef, Inert, Layer, LayerKind, Methods, Setting, Unresolved};
@@ -31,6 +32,16 @@ struct Repeated<'a> {
     overall: Vec<Option<Setting<Duration>>>,
     hedge: Option<&'a Entry>,
     methods: Vec<Option<Vec<String>>>,
+    headers: Headers<'a>,
+}
+
+/// Clusters that a route leads to, alternatives that share what is said of them.
+struct Target<'a, 'n> {
+    /// The policy that the cluster has of its own.
+    policy: Option<&'a Entry>,
+    /// The entry of a weighted route, where it adds something.
+    adds: Option<&'n Node>,
+    to: Vec<HostRef>,
 }
 
 impl<'a> Repeated<'a> {
@@ -50,66 +61,84 @@ impl<'a> Reader<'a> {
 
     /// The virtual hosts of one route configuration.
     pub(super) fn read(&mut self, config: &Node, hosts: &Node, facts: &mut Facts) {
-        let config = get(config, "name").and_then(Node::as_str);
+        let name = get(config, "name").and_then(Node::as_str);
         for host in hosts.items() {
             let title = get(host, "name").and_then(Node::as_str).unwrap_or("without a name");
-            let id = [config.unwrap_or_default(), title].join("/");
-            self.virtual_host(host, title, id.trim_start_matches('/'), facts);
+            let id = [name.unwrap_or_default(), title].join("/");
+            self.virtual_host(config, host, title, id.trim_start_matches('/'), facts);
         }
     }
 
-    fn virtual_host(&mut self, host: &Node, title: &str, id: &str, facts: &mut Facts) {
+    fn virtual_host(&mut self, config: &Node, host: &Node, title: &str, id: &str, facts: &mut Facts) {
         let shared = entry(host, "retry_policy");
+        facts.inert.extend(policy::not_implemented(host).map(|i| i.of(&format!("Envoy virtual host {title}"))));
         let mut inherited: Option<Repeated<'_>> = None;
         let mut replaced_by: Option<&Entry> = None;
+        let mut is_used = false;
         for route in items(host, "routes") {
             let Some(action) = route.get("route") else { continue };
-            let to = self.upstreams(action);
+            let targets = self.targets(action);
+            let to = settings::distinct(targets.iter().flat_map(|t| t.to.clone()));
             let opens = settings::opening(self.file, route);
             let grpc = route.get("match").is_some_and(|m| m.get("grpc").is_some());
             let path = path(route);
+            let owner = format!("Envoy route {path} of virtual host {title}");
             let written = entry(action, "retry_policy");
-            let own = self.cluster_policy(action).or(written);
-            let limit = if own.or(shared).is_none() { overall(action) } else { None };
+            let added = Headers::of(&[route, host, config]);
+            let repeats = written.or(shared).or(added.policy()).is_some() || targets.iter().any(|t| t.policy.is_some());
+            let limit = if repeats { None } else { overall(action) };
             facts.routes.push(RouteFact { from: self.gateway(), to: to.clone(), grpc, limit, span: opens });
-            if let (Some(own), Some(written)) = (own, written)
-                && own.key_span != written.key_span
+            facts.inert.extend(policy::not_implemented(action).map(|i| i.of(&owner)));
+            if let (Some(written), Some(own)) = (written, targets.first().and_then(|t| t.policy))
+                && targets.iter().all(|t| t.policy.is_some())
             {
-                let owner = format!("Envoy route {path} of virtual host {title}");
                 facts
                     .inert
                     .push(replaced(written, own, "the cluster has a policy of its own, which counts alone").of(&owner));
             }
-            replaced_by = replaced_by.or(own);
-            let Some(policy) = own.or(shared) else { continue };
-            if let Some(header) = get(action, "cluster_header").filter(|_| to.is_empty()) {
-                facts.unresolved.push(Unresolved {
-                    span: header.span,
-                    what: format!("upstream of Envoy route {path} of virtual host {title}"),
-                    reason: "a header of each request names it".to_string(),
-                });
-            }
-            let repeated = Repeated {
-                policy,
-                title: format!("route {path} of virtual host {title}"),
-                id: format!("{ID}:route:{id}:{path}"),
-                to,
-                overall: vec![overall(action)],
-                hedge: [action, host].iter().find_map(|n| get(n, "hedge_policy")).and_then(hedge),
-                methods: vec![route_methods(route)],
-            };
-            match &mut inherited {
-                _ if own.is_some() => {
-                    let layer = self.layer(repeated, facts);
-                    facts.layers.push(layer);
-                }
-                Some(all) => all.add(repeated),
-                None => {
-                    inherited = Some(Repeated {
-                        title: format!("virtual host {title}"),
-                        id: format!("{ID}:virtual-host:{id}"),
-                        ..repeated
+            for target in targets {
+                let levels = target.adds.into_iter().chain([route, host, config]);
+                let headers = Headers::of(&levels.collect::<Vec<_>>());
+                let own = target.policy.or(written);
+                replaced_by = replaced_by.or(own);
+                let Some(policy) = own.or(shared).or(headers.policy()) else {
+                    let hedge = get(action, "hedge_policy").and_then(hedge).map(policy::hedge_without_policy);
+                    let found = headers.without_conditions().into_iter().chain(hedge);
+                    facts.inert.extend(found.map(|i| i.of(&owner)));
+                    continue;
+                };
+                if let Some(header) = get(action, "cluster_header").filter(|_| target.to.is_empty()) {
+                    facts.unresolved.push(Unresolved {
+                        span: header.span,
+                        what: format!("upstream of {owner}"),
+                        reason: "a header of each request names it".to_string(),
                     });
+                }
+                let alone = own.is_some() || !headers.is_empty();
+                is_used |= own.is_none();
+                let repeated = Repeated {
+                    policy,
+                    title: format!("route {path} of virtual host {title}"),
+                    id: format!("{ID}:route:{id}:{path}"),
+                    to: target.to,
+                    overall: vec![overall(action)],
+                    hedge: [action, host].iter().find_map(|n| get(n, "hedge_policy")).and_then(hedge),
+                    methods: vec![route_methods(route)],
+                    headers,
+                };
+                match &mut inherited {
+                    _ if alone => {
+                        let layer = self.layer(repeated, facts);
+                        facts.layers.push(layer);
+                    }
+                    Some(all) => all.add(repeated),
+                    None => {
+                        inherited = Some(Repeated {
+                            title: format!("virtual host {title}"),
+                            id: format!("{ID}:virtual-host:{id}"),
+                            ..repeated
+                        });
+                    }
                 }
             }
         }
@@ -118,7 +147,7 @@ impl<'a> Reader<'a> {
                 let layer = self.layer(repeated, facts);
                 facts.layers.push(layer);
             }
-            (None, Some(shared), Some(own)) => {
+            (None, Some(shared), Some(own)) if !is_used => {
                 let why = "every route has a policy of its own, and Envoy merges nothing";
                 facts.inert.push(replaced(shared, own, why).of(&format!("Envoy virtual host {title}")));
             }
@@ -130,25 +159,33 @@ impl<'a> Reader<'a> {
         GatewayName::OfFile { file: self.file.id, system: ID }
     }
 
-    fn cluster_policy(&self, action: &Node) -> Option<&'a Entry> {
-        get(action, "cluster").and_then(Node::as_str).and_then(|name| self.clusters.get(name).copied())
-    }
-
-    /// The clusters of a route, by name; joining puts their endpoints in.
-    fn upstreams(&self, action: &Node) -> Vec<HostRef> {
-        let weighted = get(action, "weighted_clusters").into_iter().flat_map(|w| items(w, "clusters"));
-        let weighted = weighted.filter(|c| get(c, "weight").and_then(Node::as_int) != Some(0));
-        let names = get(action, "cluster").into_iter().chain(weighted.filter_map(|c| get(c, "name")));
-        names.filter_map(|n| cluster_host(n.as_str()?, n.span)).collect()
+    /// Where a route leads: to clusters, by name, for which joining puts their endpoints in. Clusters of a weighted route
+    /// that have a policy of their own, or add headers, stand by themselves.
+    fn targets<'n>(&self, action: &'n Node) -> Vec<Target<'a, 'n>> {
+        let of = |name: &'n Node, adds: Option<&'n Node>| Target {
+            policy: name.as_str().and_then(|name| self.clusters.get(name).copied()),
+            adds,
+            to: name.as_str().and_then(|text| cluster_host(text, name.span)).into_iter().collect(),
+        };
+        let weighted = headers::weighted(action).filter_map(|c| Some(of(get(c, "name")?, Some(c))));
+        let all = get(action, "cluster").into_iter().map(|name| of(name, None)).chain(weighted);
+        let is_apart = |t: &Target<'_, '_>| t.policy.is_some() || t.adds.is_some_and(|c| !Headers::of(&[c]).is_empty());
+        let (apart, plain): (Vec<_>, Vec<_>) = all.partition(is_apart);
+        let mut out: Vec<Target<'_, '_>> = Vec::new();
+        if !plain.is_empty() || apart.is_empty() {
+            out.push(Target { policy: None, adds: None, to: plain.into_iter().flat_map(|t| t.to).collect() });
+        }
+        out.extend(apart);
+        out
     }
 
     fn layer(&mut self, repeated: Repeated<'_>, facts: &mut Facts) -> Layer {
-        let Repeated { policy: key, title, id, to, overall, hedge, methods } = repeated;
+        let Repeated { policy: key, title, id, to, overall, hedge, methods, headers } = repeated;
         let to = settings::distinct(to);
         // Of routes with different limits the longest says whether one on each try can matter, the shortest cuts tries off.
         let longest = overall.iter().max_by_key(|o| o.as_ref().map_or(Some(Duration::MAX), |s| s.value().copied()));
         let shortest = overall.iter().flatten().min_by_key(|s| s.value().copied().unwrap_or(Duration::MAX)).cloned();
-        let read = policy::read(key, longest.and_then(Option::as_ref), hedge);
+        let read = policy::read(key, longest.and_then(Option::as_ref), hedge, &headers);
         let name = format!("Envoy {title}");
         facts.inert.extend(read.inert.into_iter().map(|i| i.of(&name)));
         let scope = envoy_based::from_gateways(vec![self.gateway()], to);

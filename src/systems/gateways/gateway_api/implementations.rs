@@ -32,6 +32,7 @@ impl Implementation {
             ("cilium", Self::Cilium),
             ("projectcontour", Self::Without("Contour")),
             ("contour", Self::Without("Contour")),
+            ("apisix", Self::Without("APISIX")),
             ("konghq", Self::Without("Kong")),
             ("kong", Self::Without("Kong")),
         ];

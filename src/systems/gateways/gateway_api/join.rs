@@ -108,7 +108,9 @@ impl<'a> Join<'a> {
             let policy = implementation.read(block, rule, &mut inert);
             facts.inert.extend(inert.into_iter().map(|i| i.of(&rule.title)));
             if let Some(policy) = policy {
-                facts.layers.push(self.layer(rule, implementation, policy, callers));
+                let layer = self.layer(rule, implementation, policy, callers);
+                let per_try = effective(&layer, layer.overall.as_ref(), facts);
+                facts.layers.push(Layer { per_try, ..layer });
                 return;
             }
         }
@@ -120,7 +122,9 @@ impl<'a> Join<'a> {
             let new: Vec<GatewayName> = callers.gateways.iter().filter(|g| !known.contains(g)).cloned().collect();
             using.callers.gateways.extend(new);
         }
-        if attached.is_empty() && implementation == Implementation::Istio {
+        // Routes of other APIs are here for what is attached to them.
+        let is_of_api = matches!(rule.route.kind.as_str(), "HTTPRoute" | "GRPCRoute");
+        if attached.is_empty() && implementation == Implementation::Istio && is_of_api {
             facts.layers.push(self.default_of_istio(rule, callers));
         }
     }

@@ -1,5 +1,6 @@
 //! The Kubernetes Gateway API: routes, whose retries mean what the implementation that serves them makes of them.
 
+mod attached;
 mod implementations;
 mod join;
 mod rules;
@@ -9,6 +10,8 @@ use crate::model::{Budget, Setting};
 use crate::syntax::Node;
 use crate::systems::objects::{self, Object};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions};
+
+pub(in crate::systems) use attached::{PolicyKind, Read};
 
 /// The Gateway API.
 pub struct GatewayApi;
@@ -127,7 +130,7 @@ pub(in crate::systems) fn targets(object: &Object<'_>) -> Vec<ObjectRef> {
 }
 
 /// A reference of an object in `namespace`; one that names no kind is of the kind `usual`.
-fn reference(node: &Node, namespace: Option<&str>, usual: &str) -> Option<ObjectRef> {
+pub(in crate::systems) fn reference(node: &Node, namespace: Option<&str>, usual: &str) -> Option<ObjectRef> {
     let text = |key: &str| node.get(key).and_then(Node::as_str).map(str::to_string);
     Some(ObjectRef {
         kind: text("kind").unwrap_or_else(|| usual.to_string()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{FACTORY, FUNCTIONS, ID, part, status};
 use crate::model::{
-    Advice, Attempts, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, ModeSet, Pick, Purpose, Scope,
+    Advice, Attempts, Conditions, Confidence, Inert, Jitter, Layer, LayerKind, Methods, ModeSet, Pick, Purpose, Scope,
     Setting, Wait,
 };
 use crate::source::{SourceFile, Span};
@@ -162,7 +162,11 @@ impl<'n> Filter<'n> {
             retry_after: Setting::default(false, FACTORY),
             methods: self.methods(),
             per_try: None,
-            overall: self.setting("timeout", "a duration", duration::spring),
+            // WebMVC has no limit on all tries.
+            overall: match self.server {
+                Server::WebFlux => self.setting("timeout", "a duration", duration::spring),
+                Server::WebMvc => None,
+            },
             budget: None,
             labels: Vec::new(),
             advice: self.advice(),
@@ -171,6 +175,27 @@ impl<'n> Filter<'n> {
             confidence: Confidence::High,
             name,
         }
+    }
+
+    /// Arguments that do nothing where they stand.
+    pub(super) fn inert(&self, name: &str) -> Vec<Inert> {
+        let only_in_webflux = match self.server {
+            Server::WebFlux => &[][..],
+            Server::WebMvc => &["statuses", "jitter.randomfactor", "timeout"],
+        };
+        let mut found: Vec<(&str, &str)> = only_in_webflux
+            .iter()
+            .map(|key| (*key, "the WebMVC server has no such argument and passes over it"))
+            .collect();
+        if self.server == Server::WebFlux && self.wait().0 == Wait::None {
+            found.push(("jitter.randomfactor", "without `backoff` there is no wait that it could spread"));
+        }
+        let written = |key: &str| self.get(key).and_then(|a| Some((a.key?, a.span)));
+        let inert = |(key, why): (&str, &str)| {
+            let ((shown, at), _) = written(key)?;
+            Some(Inert::new(at, format!("`{}`", settings::shown(shown)), why).of(name))
+        };
+        found.into_iter().filter_map(inert).collect()
     }
 
     /// WebFlux counts retries, WebMVC (by Spring Retry) tries.

@@ -121,11 +121,13 @@ impl Reader<'_> {
             let title = route.get("id").and_then(Node::as_str).unwrap_or("without an id");
             for filter in filters {
                 let layer = self.layer(&format!("route {title}"), &filter, to.clone());
+                facts.inert.extend(filter.inert(&layer.name));
                 facts.layers.push(layer);
             }
         }
         for filter in defaults {
             let layer = self.layer("default filters", &filter, settings::distinct(all.clone()));
+            facts.inert.extend(filter.inert(&layer.name));
             facts.layers.push(layer);
         }
     }

@@ -6,6 +6,7 @@ mod expression;
 mod labels;
 mod policy;
 mod resources;
+mod version_one;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,8 +29,8 @@ static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Traefik",
     reads: "dynamic configuration (YAML, TOML), labels in Compose files, IngressRoutes, Middlewares and TraefikServices: \
-            retry, buffering, failover",
-    marks: &["traefik", "routers:", "http.routers", "middlewares:", "http.middlewares", "loadBalancer"],
+            retry, buffering, failover; `[retry]` of version 1",
+    marks: &["traefik", "routers:", "http.routers", "middlewares:", "http.middlewares", "loadBalancer", "[retry]"],
     defaults: &[
         DefaultFigure { what: "no retry middleware", value: "1 attempt", source: RETRY },
         DefaultFigure { what: "retry.attempts", value: "counts tries, the first one included", source: RETRY },
@@ -62,6 +63,11 @@ static META: SystemMeta = SystemMeta {
             value: "11 attempts, at once, of requests with a body",
             source: BUFFER,
         },
+        DefaultFigure {
+            what: "retry.attempts absent, version 1",
+            value: "one attempt for each server of the backend",
+            source: version_one::BALANCER,
+        },
         DefaultFigure { what: "buffering.retryExpression absent", value: "1 attempt", source: BUFFER },
     ],
 };
@@ -80,6 +86,7 @@ impl System for Traefik {
             if let Some(entries) = root.get_any(&["entryPoints", "entrypoints"]) {
                 everywhere(file, entries, facts);
             }
+            version_one::read(file, root, facts);
             labels::read(file, root, is_old, facts);
             for object in objects::of(root) {
                 resources::read(file, &object, is_old, facts);

@@ -140,7 +140,8 @@ fn conditions(key: &Entry) -> Conditions {
                 add(modes.collect(), span, format!("`{}`", settings::shown(word)));
             }
         }
-        None => add(Mode::grpc().collect(), matching.key_span, "every gRPC status".to_string()),
+        // Nobody picked them, and the target may not speak gRPC at all.
+        None => out.yes = out.yes.union(Mode::grpc().collect()),
     }
     out
 }

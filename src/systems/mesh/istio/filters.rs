@@ -2,7 +2,7 @@
 
 use super::{ID, policy, routes};
 use crate::facts::{Facts, PatchFact};
-use crate::model::{Attempts, Conditions, HostRef, Inert, Layer, Pick, Scope, Setting};
+use crate::model::{Attempts, Conditions, GatewayName, HostRef, Inert, Layer, Pick, Scope, Setting};
 use crate::syntax::{Entry, Node};
 use crate::systems::gateways::envoy;
 use crate::systems::objects::Object;
@@ -51,7 +51,7 @@ fn of_virtual_host(value: &Node) -> Option<Inert> {
 
 /// The mesh's default policy with a patch over it, and whether the patch says what is retried.
 fn layer(id: String, name: &str, key: &Entry, before_1_24: bool, facts: &mut Facts) -> (Layer, bool) {
-    let read = envoy::policy::read(key, None, None);
+    let read = envoy::policy::read(key, None, None, &envoy::Headers::default());
     let default = policy::absent(key.key_span, before_1_24);
     let says_what = envoy::get(&key.value, "retry_on").is_some();
     let mut policy = read.policy;
@@ -114,7 +114,10 @@ pub(super) fn apply(facts: &mut Facts) {
 
 fn reaches(patch: &PatchFact, layer: &Layer) -> bool {
     let Scope::Hops { from, to, .. } = &layer.scope else { return false };
-    let of_side = from.mesh && patch.sidecars || !from.gateways.is_empty() && patch.gateways;
+    let of_pods = |g: &GatewayName| matches!(g, GatewayName::Labelled(_));
+    let sidecars = from.mesh || from.gateways.iter().any(of_pods);
+    let gateways = from.gateways.iter().any(|g| !of_pods(g));
+    let of_side = sidecars && patch.sidecars || gateways && patch.gateways;
     let is = |host: &HostRef| patch.host.as_ref().is_none_or(|wanted| same(wanted, host));
     of_side && to.iter().any(is)
 }

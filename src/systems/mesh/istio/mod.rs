@@ -125,7 +125,8 @@ fn is_fallback(layer: &Layer) -> bool {
 fn take_default(default: &MeshDefaultFact, facts: &mut Facts) {
     let off = matches!(default.attempts.value(), Some(Attempts::Count(1)));
     facts.layers.retain(|l| !(off && is_fallback(l)));
-    for layer in facts.layers.iter_mut().filter(|l| l.system == ID && l.attempts.is_default()) {
+    // A route that asks for retries, and leaves only their number open, has none of the mesh's policy.
+    for layer in facts.layers.iter_mut().filter(|l| l.system == ID && l.attempts.is_default() && !l.asked_for) {
         layer.attempts = default.attempts.clone();
         layer.asked_for = true;
         layer.wait = default.wait.clone();

@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
             if destinations.is_empty() {
                 continue;
             }
-            for gateway in &callers.gateways {
+            for gateway in callers.gateways.iter().filter(|g| !matches!(g, GatewayName::Labelled(_))) {
                 let (from, to) = (gateway.clone(), destinations.clone());
                 facts.routes.push(RouteFact { from, to, grpc: false, limit: None, span: opens });
             }
@@ -99,11 +99,10 @@ impl<'a> Reader<'a> {
         settings::distinct(route.get("route").map_or(&[][..], Node::items).iter().filter_map(|t| host(t)))
     }
 
-    /// A match can narrow the gateways of the whole.
+    /// A match can narrow the gateways of the whole, or the sidecars to those of some pods.
     fn callers_of(&self, route: &Node) -> Callers {
         let matches = route.get("match").map_or(&[][..], Node::items);
-        let narrowed: Option<Vec<Callers>> =
-            matches.iter().map(|m| m.get("gateways").map(|g| callers(Some(g)))).collect();
+        let narrowed: Option<Vec<Callers>> = matches.iter().map(|m| self.narrowed(m)).collect();
         match narrowed {
             Some(all) if !all.is_empty() => all.into_iter().fold(Callers::default(), |mut out, one| {
                 out.mesh |= one.mesh;
@@ -114,9 +113,22 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The callers that one match names; where it names gateways, Istio does not look at its labels.
+    fn narrowed(&self, matching: &Node) -> Option<Callers> {
+        if let Some(gateways) = matching.get("gateways").filter(|g| !g.items().is_empty()) {
+            return Some(callers(Some(gateways)));
+        }
+        let labels = matching.get("sourceLabels").map_or(&[][..], Node::entries).iter();
+        let labels: Vec<(String, String)> =
+            labels.filter_map(|e| Some((e.key.to_string(), e.value.as_str()?.to_string()))).collect();
+        let of_pods = || Callers { gateways: vec![GatewayName::Labelled(labels.clone())], mesh: false };
+        (!labels.is_empty() && self.callers.mesh).then(of_pods)
+    }
+
     /// Sidecars apply a route to calls to the names in `hosts`, wherever it then leads.
     fn called_as(&self, callers: &Callers, to: Vec<HostRef>) -> Vec<HostRef> {
-        if !callers.mesh || !callers.gateways.is_empty() {
+        let of_pods = callers.gateways.iter().all(|g| matches!(g, GatewayName::Labelled(_)));
+        if !of_pods || !callers.mesh && callers.gateways.is_empty() {
             return to;
         }
         let reached: BTreeSet<String> = to.iter().map(|host| host.name.clone()).collect();

@@ -6,13 +6,13 @@ mod retry;
 
 use std::collections::BTreeSet;
 
-use crate::facts::{Facts, SwitchFact};
-use crate::model::{Advice, Attempts, Callers, GatewayName, HostRef, Layer, LayerKind, Scope, Setting};
+use crate::facts::{Facts, SwitchFact, UpstreamFact};
+use crate::model::{Advice, Attempts, Callers, GatewayName, HostRef, Layer, LayerKind, Scope, Setting, Unresolved};
 use crate::source::Span;
 use crate::syntax::Node;
 use crate::systems::envoy_based::{self, Count, Identity, Policy};
 use crate::systems::retry_on;
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings, upstreams};
 
 /// Kuma.
 pub struct Kuma;
@@ -119,6 +119,7 @@ impl System for Kuma {
                 "MeshRetry" => retry::read(&resource, facts),
                 "Retry" => legacy::read(&resource, facts),
                 "Mesh" => facts.switches.extend(initial_policies(&resource)),
+                "MeshHTTPRoute" => facts.upstreams.push(route(&resource)),
                 "MeshTimeout" if resource.spec.walk().any(|n| n.get("requestTimeout").is_some()) => {
                     facts.switches.push(SwitchFact { system: TIMEOUTS, on: true, span: resource.name_span });
                 }
@@ -139,6 +140,7 @@ impl System for Kuma {
             mine
         };
         let (meshes, timeouts) = (taken(facts, ID), taken(facts, TIMEOUTS));
+        resolve_routes(facts);
         let mut seen = BTreeSet::new();
         facts.layers.retain(|l| !is_fallback(l) || seen.insert(l.id.clone()));
         if !whole_mesh(facts) && !meshes.is_empty() && meshes.iter().all(|m| !m.on) {
@@ -155,6 +157,39 @@ impl System for Kuma {
 
 fn is_fallback(layer: &Layer) -> bool {
     layer.system == ID && layer.id.starts_with(FALLBACK)
+}
+
+/// What marks the name of a route where a host stands otherwise.
+const ROUTE: &str = "route ";
+
+/// A route, by the services whose requests it takes.
+fn route(resource: &Resource<'_>) -> UpstreamFact {
+    let targets = resource.spec.get("to").map_or(&[][..], Node::items).iter();
+    let hosts = targets.filter_map(|to| host(to.get("targetRef")?, resource.namespace));
+    UpstreamFact {
+        system: ID,
+        name: format!("{ROUTE}{}", resource.name.to_lowercase()),
+        namespace: None,
+        to: settings::distinct(hosts),
+        budget: None,
+        span: resource.name_span,
+    }
+}
+
+/// Puts the services of routes in the place of these. A policy for a route that is not in the files is on no hop.
+fn resolve_routes(facts: &mut Facts) {
+    upstreams::resolve(facts, ID);
+    for layer in facts.layers.iter_mut().filter(|l| l.system == ID) {
+        let Scope::Hops { from, to, .. } = &mut layer.scope else { continue };
+        if let Some(route) = to.iter().find(|h| h.name.starts_with(ROUTE)) {
+            facts.unresolved.push(Unresolved {
+                span: route.span,
+                what: format!("upstream of {}", layer.name),
+                reason: "the MeshHTTPRoute that it is for is not in these files".to_string(),
+            });
+            (*from, *to) = (Callers::default(), Vec::new());
+        }
+    }
 }
 
 /// Whether a mesh gets its policies by itself.

@@ -1,9 +1,9 @@
 //! MeshRetry.
 
 use super::policy::{self, Draft, GRPC, HTTP, Words};
-use super::{ID, Resource, callers, host};
+use super::{ID, ROUTE, Resource, callers, host};
 use crate::facts::Facts;
-use crate::model::{Callers, Inert, Mode};
+use crate::model::{Callers, HostRef, Inert, Mode};
 use crate::source::Span;
 use crate::syntax::{Entry, Node};
 use crate::systems::envoy_based;
@@ -15,7 +15,7 @@ pub(super) fn read(resource: &Resource<'_>, facts: &mut Facts) {
     for (i, to) in resource.spec.get("to").map_or(&[][..], Node::items).iter().enumerate() {
         let Some(default) = to.get("default") else { continue };
         let target = to.get("targetRef");
-        let host = target.and_then(|t| host(t, resource.namespace));
+        let host = target.and_then(|t| host(t, resource.namespace).or_else(|| route(t)));
         let title = match &host {
             Some(host) => format!("Kuma MeshRetry {} for {}", resource.name, host.name),
             None => format!("Kuma MeshRetry {}", resource.name),
@@ -30,7 +30,6 @@ pub(super) fn read(resource: &Resource<'_>, facts: &mut Facts) {
                 "http" => (http_words(key), title.clone()),
                 _ => (grpc_words(key), format!("{title} (gRPC)")),
             };
-            // One for a route only: which hosts that leads to stands in the route.
             let from = if hosts.is_empty() && !is_mesh { Callers::default() } else { from.clone() };
             let draft = Draft { id: id(what), name, from, to: hosts.clone(), key, words };
             let mut layer = policy::layer(draft, facts);
@@ -41,6 +40,13 @@ pub(super) fn read(resource: &Resource<'_>, facts: &mut Facts) {
             facts.layers.push(layer);
         }
     }
+}
+
+/// A route as a target: joining finds its services.
+fn route(target: &Node) -> Option<HostRef> {
+    let name = target.get("name").filter(|_| target.get("kind").and_then(Node::as_str) == Some("MeshHTTPRoute"))?;
+    let text = format!("{ROUTE}{}", name.as_str()?.to_lowercase());
+    Some(HostRef { name: text, port: None, namespace: None, span: name.span })
 }
 
 /// A list of statuses and methods alone keeps the default conditions.

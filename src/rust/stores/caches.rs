@@ -160,8 +160,40 @@ fn keeps_nothing(code: &Code<'_>, field: &str) -> bool {
             };
             is_nothing && calls(&["put", "push", "insert"], e)
         });
-        stores && walk::expressions(body).any(|e| calls(&["contains", "contains_key", "get"], e))
+        stores
+            && speaks_of_messages(*place)
+            && walk::expressions(body).any(|e| calls(&["contains", "contains_key", "get"], e))
     })
+}
+
+/// Whether a function is about something that is delivered: what is only remembered to save work is in no danger.
+fn speaks_of_messages(place: Place<'_>) -> bool {
+    const WORDS: [&str; 13] = [
+        "message",
+        "messages",
+        "msg",
+        "delivery",
+        "deliveries",
+        "webhook",
+        "request",
+        "command",
+        "envelope",
+        "notification",
+        "consume",
+        "redelivery",
+        "payload",
+    ];
+    let function = place.function;
+    let params = function.params.iter().flat_map(|p| {
+        let name = match &p.pat.kind {
+            PatKind::Bind { name, .. } => Some(&**name),
+            _ => None,
+        };
+        let ty = p.ty.as_ref().and_then(|ty| ty.path.segments.last());
+        name.into_iter().chain(ty.map(|ty| &**ty))
+    });
+    let mut names = params.chain([&*function.name]);
+    names.any(|name| snake(name).split('_').any(|word| WORDS.contains(&word)))
 }
 
 /// A command of Redis, by the method of its client or by its name.

@@ -275,7 +275,7 @@ fn caches_and_keys_that_forget() {
     for (code, place, bound, age) in [
         ("fn f() -> D { D { seen_ids: moka::future::Cache::builder().max_capacity(10_000).time_to_live(Duration::from_secs(60 * 60)).build() } }", "max_capacity", PurgeBound::Count, Some(3600)),
         ("fn f() -> D { D { recent: Mutex::new(LruCache::new(CAP)) } }
-          impl D { fn first(&self, id: u64) -> bool { let mut r = self.recent.lock().unwrap(); if r.contains(&id) { return false; } r.put(id, ()); true } }", "LruCache::new(CAP)", PurgeBound::Count, None),
+          impl D { fn first(&self, message_id: u64) -> bool { let id = message_id; let mut r = self.recent.lock().unwrap(); if r.contains(&id) { return false; } r.put(id, ()); true } }", "LruCache::new(CAP)", PurgeBound::Count, None),
         ("static SEEN: LazyLock<Mutex<LruCache<u64, ()>>> = LazyLock::new(|| Mutex::new(LruCache::new(CAP)));", "LruCache::new(CAP)", PurgeBound::Count, None),
         ("async fn f(c: &C) { c.ltrim(\"processed\", 0, 999).await; }", "ltrim", PurgeBound::Count, None),
         ("async fn f(c: &C, t: &str) { let key = format!(\"inbox:{t}\"); c.xtrim(key, StreamMaxlen::Approx(1000)).await; }", "xtrim", PurgeBound::Count, None),
@@ -292,6 +292,8 @@ fn ordinary_caches_and_keys() {
     for code in [
         "fn f() -> D { D { pages: moka::future::Cache::new(500) } }",
         "fn f() -> D { D { pages: LruCache::new(CAP) } } impl D { fn page(&mut self, id: u64) -> P { if let Some(p) = self.pages.get(&id) { return p; } self.pages.put(id, load(id)) } }",
+        "fn f() -> D { D { described: LruCache::new(CAP) } }
+         impl D { fn notice(&mut self, user: &str) -> bool { if self.described.get(user).is_some() { return false; } self.described.put(user.into(), ()); true } }",
         "async fn f(c: &C) { c.ltrim(\"log:lines\", 0, 999).await; }",
         "async fn f(c: &C) { c.zrembyscore(\"seen\", 0, before).await; }",
         "fn f() { let seen = HashSet::new(); }",

@@ -81,6 +81,11 @@ fn is_inbox(words: &[&str]) -> bool {
     !is_mail && before.len() <= 2 && after.len() <= 1 && after.iter().all(|w| records.contains(w))
 }
 
+/// Whether a table is called the inbox of something: `secrets_inbox`.
+pub(super) fn is_inbox_of_something(name: &str) -> bool {
+    name.split('_').filter(|w| !w.is_empty()).position(|w| w == "inbox").is_some_and(|at| at > 0)
+}
+
 fn is_idempotency(words: &[&str]) -> bool {
     let is_root = |w: &&str| matches!(*w, "idempotency" | "idempotent" | "idempotence");
     let Some(at) = words.iter().position(is_root) else { return false };

@@ -279,6 +279,14 @@ fn a_business_table_needs_its_idempotency_key_unique_and_no_more() {
 }
 
 #[test]
+fn what_came_in_and_has_no_id_is_kept_for_its_own_sake() {
+    let secrets = "CREATE TABLE secrets_inbox (secret_name BYTEA NOT NULL, secret BYTEA NOT NULL);";
+    assert_eq!(facts(&[("m/1.sql", secrets)]).stores, []);
+    let payments = "CREATE TABLE payments_inbox (msg_id TEXT PRIMARY KEY, status TEXT);";
+    assert_eq!(one(payments).response, StoredResponse::Missing);
+}
+
+#[test]
 fn responses_are_for_those_who_wait() {
     let response = |sql: &str| one(sql).response;
     for sql in [

@@ -152,6 +152,13 @@ fn is_called(table: &str, set: &UniqueFact, name: Option<&str>) -> bool {
 /// The table as a store, if it is one.
 fn store(table: &TableFact) -> Option<Store> {
     let has = |wanted: fn(&str) -> bool| table.columns.iter().any(|c| wanted(&c.name));
+    // What came in, with nothing that tells one message from another, is kept for its own sake.
+    if names::is_inbox_of_something(&table.name)
+        && !table.is_partly_unknown
+        && keys::of(table, StoreKind::Messages).columns.is_empty()
+    {
+        return None;
+    }
     let kind = match names::table(&table.name) {
         Named::Store => kind(table),
         Named::Perhaps if has(names::is_message_key) => StoreKind::Messages,

@@ -1,7 +1,7 @@
 #![doc = include_str!("../../rules/ignored-retry-after.md")]
 
 use super::{Finding, Rule, RuleMeta, Severity, phrase, with_layer};
-use crate::model::{Layer, Mode, Model};
+use crate::model::{Jitter, Layer, Mode, Model};
 
 static META: RuleMeta = RuleMeta {
     id: "ignored-retry-after",
@@ -43,7 +43,11 @@ fn ignored(layer: &Layer) -> Option<Finding> {
         layer.name,
         match layer.wait.nominal(0) {
             Some(wait) if wait.is_zero() => "the next try at once".to_string(),
-            Some(wait) => format!("the next try after {}", phrase::duration(wait)),
+            Some(wait) => {
+                let drawn = matches!(layer.jitter.value(), Some(Jitter::Full | Jitter::Decorrelated));
+                let word = if drawn { "within" } else { "after" };
+                format!("the next try {word} {}", phrase::duration(wait))
+            }
             None => "the next try when the schedule says".to_string(),
         }
     );

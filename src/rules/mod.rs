@@ -43,7 +43,7 @@ pub use fingerprint::Fingerprint;
 
 use jiff::civil::Date;
 
-use crate::model::{Layer, Model, Purpose};
+use crate::model::{Confidence, Layer, Model, Purpose};
 use crate::source::Span;
 use crate::source::allows::Allow;
 
@@ -138,6 +138,12 @@ pub fn check(model: &Model, comments: &Comments<'_>) -> Vec<Finding> {
     }
     for rule in all() {
         rule.review(comments, &mut findings);
+    }
+    // What is only likely breaks no build.
+    for finding in &mut findings {
+        if finding.confidence == Confidence::Low && finding.severity == Severity::Error {
+            finding.severity = Severity::Warning;
+        }
     }
     findings.sort_by(|a, b| a.order().cmp(&b.order()));
     findings.dedup_by(|a, b| a.order() == b.order());

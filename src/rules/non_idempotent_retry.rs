@@ -85,7 +85,7 @@ fn repeated(model: &Model, post: &Post, layers: &BTreeSet<LayerIx>) -> Finding {
     let layers: Vec<&Layer> = layers.iter().map(|ix| model.layer(*ix)).collect();
     let rerun = layers.iter().all(|l| matches!(l.kind, LayerKind::Queue | LayerKind::Job));
     let sure = layers.iter().any(|l| !may_be_processed(l).is_empty());
-    let names: Vec<String> = layers.iter().map(|l| format!("{} ({})", l.name, phrase::attempts(l))).collect();
+    let names: Vec<String> = layers.iter().map(|l| format!("{} ({})", l.name, phrase::attempts_briefly(l))).collect();
     let (carries, help) = match post.key {
         IdempotencyKey::Changing => (
             "and each try carries a key of its own, so the receiver takes each for a new request",

@@ -30,6 +30,14 @@ pub(crate) fn attempts(layer: &Layer) -> String {
     }
 }
 
+/// The same for the middle of a sentence: why a count is not known, a label says.
+pub(super) fn attempts_briefly(layer: &Layer) -> String {
+    match layer.attempts.value() {
+        Some(_) => attempts(layer),
+        None => "attempts not known".to_string(),
+    }
+}
+
 /// "4 attempts".
 pub(super) fn tries(n: u64) -> String {
     count(n, "attempt", "attempts")

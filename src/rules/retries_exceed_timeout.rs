@@ -82,7 +82,7 @@ fn compared(model: &Model, overrun: &Overrun, limit: Duration, first: &Layer, ow
     if own {
         let all = match first.attempts.value() {
             Some(Attempts::Within { .. }) => "all the tries that it is told to make".to_owned(),
-            _ => format!("its {} with their waits", phrase::attempts(first)),
+            _ => format!("its {} with their waits", phrase::attempts_briefly(first)),
         };
         return format!("{} ends after {limit}, and {all} take {time}", first.name);
     }
@@ -95,7 +95,7 @@ fn compared(model: &Model, overrun: &Overrun, limit: Duration, first: &Layer, ow
             format!("{} waits {limit} for {}", from.name, to.name)
         }
     };
-    format!("{ends}, and the {} of {} inside it take {time}", phrase::attempts(first), first.name)
+    format!("{ends}, and the {} of {} inside it take {time}", phrase::attempts_briefly(first), first.name)
 }
 
 fn then(overrun: &Overrun, own: bool) -> &'static str {

@@ -118,9 +118,20 @@ impl Text {
     }
 
     fn lists(&self, run: &Run, places: &mut Places<'_>) -> String {
-        let unresolved = run.model.unresolved.iter();
-        let unresolved: Vec<String> =
-            unresolved.map(|u| format!("{}: {}: {}", place(u.span, places), u.what, u.reason)).collect();
+        // One place that many lead to is one line.
+        let unresolved: Vec<String> = run
+            .model
+            .unresolved
+            .chunk_by(|a, b| a.span == b.span && a.reason == b.reason)
+            .filter_map(|alike| {
+                let first = alike.first()?;
+                let more = match alike.len() - 1 {
+                    0 => String::new(),
+                    n => format!(" (and {n} more that lead here)"),
+                };
+                Some(format!("{}: {}: {}{more}", place(first.span, places), first.what, first.reason))
+            })
+            .collect();
         let unread: Vec<String> = run
             .unread
             .iter()

@@ -92,7 +92,7 @@ fn retry_after_that_is_known_to_be_ignored_fires_at_the_pick_of_429_else_503() {
     assert!(ignored(&[&[502, 504, 408]]).is_empty());
     assert_eq!(
         ignored(&[&[503], &[429]])[0].message,
-        "a retries 429 and 503 without looking at Retry-After: a server that asks for 60 s gets the next try after 1 s"
+        "a retries 429 and 503 without looking at Retry-After: a server that asks for 60 s gets the next try within 1 s"
     );
     assert!(rules_of(|l| l.retry_after = Setting::unknown("a header map", None)).is_empty());
 }

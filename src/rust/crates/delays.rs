@@ -9,7 +9,7 @@ use crate::model::{Attempts, Jitter, Setting, Wait};
 use crate::rust::eval::iter::Iter;
 use crate::rust::eval::machine::{Eval, Exit, Machine};
 use crate::rust::eval::methods::no_place;
-use crate::rust::eval::value::{Kind, Spread, Taint, Value};
+use crate::rust::eval::value::{Kind, Spread, Taint, Value, Why};
 use crate::rust::eval::wait::{self, Gap, Slept};
 use crate::source::Span;
 
@@ -52,8 +52,15 @@ impl Strategy {
     }
 }
 
-/// A wait as a value.
-pub(crate) fn drawn<'a>(wait: Spread) -> Value<'a> {
+/// A policy's wait as a value.
+pub(crate) fn drawn<'a>(wait: Result<Spread, String>) -> Value<'a> {
+    let wait = match wait {
+        Ok(wait) => wait,
+        Err(why) => {
+            let id = Value::digest_all("wait", [&Value::text(&*why)]);
+            return Value::unknown(id, Why::Told(Rc::from(why)));
+        }
+    };
     let taint = if wait.is_exact() { Taint::NONE } else { Taint::RANDOM.with(Taint::FRESH) };
     Value::new(Kind::Duration(wait)).tainted(taint)
 }

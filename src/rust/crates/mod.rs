@@ -36,6 +36,7 @@ use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::Arc;
 
+pub(crate) use delays::drawn;
 pub(crate) use described::{At, Described};
 pub(crate) use policy::{Plan, Policy};
 

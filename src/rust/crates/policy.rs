@@ -43,16 +43,35 @@ impl Policy {
         }
     }
 
-    /// The wait before try `n + 2`, its randomness in it; `None` where no try follows.
-    pub(crate) fn wait_at(&self, n: u32) -> Option<Spread> {
+    /// The wait before try `n + 2`, its randomness in it, or why it is not known; `None` where no try follows.
+    pub(crate) fn wait_at(&self, n: u32) -> Option<Result<Spread, String>> {
         if let Some(attempts) = self.attempts.value().and_then(|a| a.count())
             && u64::from(n) + 1 >= attempts
         {
             return None;
         }
-        let seconds = self.wait.nominal(n).map_or(1.0, |d| d.as_secs_f64());
+        let Some(wait) = self.wait.nominal(n) else { return Some(Err(self.why_no_wait())) };
+        let seconds = wait.as_secs_f64();
         let (low, high) = range(&self.jitter);
-        Some(Spread { lo: seconds * low, mid: seconds, hi: seconds * high })
+        Some(Ok(Spread { lo: seconds * low, mid: seconds, hi: seconds * high }))
+    }
+
+    /// Why its waits are not known.
+    fn why_no_wait(&self) -> String {
+        let of = |setting: &Setting<Duration>| match setting {
+            Setting::Unknown { why, .. } => Some(why.clone()),
+            _ => None,
+        };
+        let why = match &self.wait {
+            Wait::Fixed(wait) | Wait::Linear { step: wait, .. } => of(wait),
+            Wait::Exponential { base, factor, .. } => of(base).or(match factor {
+                Setting::Unknown { why, .. } => Some(why.clone()),
+                _ => None,
+            }),
+            Wait::Unknown { why } => Some(why.clone()),
+            Wait::None | Wait::Scheduled { .. } => None,
+        };
+        why.unwrap_or_else(|| "is set outside of the code read".to_owned())
     }
 
     /// Its waits, for code that asks for them one by one.

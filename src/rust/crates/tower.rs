@@ -126,7 +126,7 @@ impl<'a> Native<'a> for Waits {
             "make_backoff" => Some(Ok(native(Self { plan: self.plan.clone(), at: Cell::new(0) }))),
             "next_backoff" => {
                 let n = self.at.replace(self.at.get().saturating_add(1));
-                let wait = match self.plan.policy().wait_at(n).filter(|_| self.plan.base.value().is_some()) {
+                let wait = match self.plan.policy().wait_at(n) {
                     Some(wait) => super::delays::drawn(wait),
                     None => Value::unknown(7, Why::Other("is set outside of the code read")),
                 };

@@ -4,7 +4,7 @@ use super::episode::Pick;
 use super::machine::{Eval, Exit, Hint, Machine};
 use super::statics::{diverges, leaves, matters};
 use super::value::{Kind, Taint, Value, Why};
-use crate::rust::ir::{Arm, BinOp, Expr, ExprKind, Pat, UnOp};
+use crate::rust::ir::{Arm, BinOp, Expr, ExprKind, Lit, Pat, PatKind, UnOp};
 use crate::source::Span;
 
 impl<'a> Machine<'a, '_> {
@@ -14,6 +14,19 @@ impl<'a> Machine<'a, '_> {
         let result = self.eval(body, env);
         self.branches.pop();
         result
+    }
+
+    /// Whether what runs stands in an arm that is taken for some of these texts, and for no other.
+    pub(crate) fn stands_in_arm_of(&self, texts: &[&str]) -> bool {
+        self.arms.iter().any(|pat| {
+            let alternatives = match &pat.kind {
+                PatKind::Or(all) => all.as_slice(),
+                _ => std::slice::from_ref(*pat),
+            };
+            alternatives
+                .iter()
+                .all(|p| matches!(&p.kind, PatKind::Lit(Lit::Str { text, .. }) if texts.contains(&&**text)))
+        })
     }
 
     /// Whether the call under test stands in `span`.
@@ -51,10 +64,20 @@ impl<'a> Machine<'a, '_> {
             forced,
             turns_after: None,
         };
+        let guessed = self.guessed;
         let judged = self.condition(cond, &scope, hint)?;
+        let open = self.guessed > guessed && (self.hits == 0 || !hint.leaves);
         self.picked(judged.holds, judged.taint, cond.span);
         match (judged.holds, otherwise) {
+            (true, Some(otherwise)) if open => {
+                let value = self.eval(then, &scope)?;
+                Ok(self.one_of_two(value, cond, true, otherwise, env))
+            }
             (true, _) => self.eval(then, &scope),
+            (false, Some(otherwise)) if open => {
+                let value = self.eval(otherwise, env)?;
+                Ok(self.one_of_two(value, cond, false, then, &scope))
+            }
             (false, Some(otherwise)) => self.eval(otherwise, env),
             (false, None) => Ok(Value::unit()),
         }
@@ -143,14 +166,15 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    pub(super) fn match_on(&mut self, value: &'a Expr, arms: &'a [Arm], env: &Env<'a>) -> Eval<'a> {
-        let value = self.eval(value, env)?;
+    pub(super) fn match_on(&mut self, on: &'a Expr, arms: &'a [Arm], env: &Env<'a>) -> Eval<'a> {
+        let value = self.eval(on, env)?;
         if self.discovering() {
-            return self.discover_arms(&value, arms, env);
+            return self.discover_arms(on, &value, arms, env);
         }
         let leads = self.hits == 0 && arms.iter().any(|a| self.leads_to_goal(a.body.span));
         let matters = arms.iter().any(|a| matters(&a.body));
         let leaves = arms.iter().any(|a| leaves(&a.body));
+        let guessed = self.guessed;
         for (i, arm) in arms.iter().enumerate() {
             let scope = self.scope(Some(env));
             let last = i + 1 == arms.len();
@@ -170,26 +194,39 @@ impl<'a> Machine<'a, '_> {
             }
             let start = Span { end: arm.pat.span.end.max(arm.span.start), ..arm.span };
             self.picked(true, taint, start);
-            return self.eval(&arm.body, &scope);
+            let open = self.guessed > guessed && (self.hits == 0 || !leaves);
+            self.arms.push(&arm.pat);
+            let came = self.eval(&arm.body, &scope);
+            self.arms.pop();
+            let came = came?;
+            return Ok(if open { self.one_of_arms(came, i, (on, &value), arms, env) } else { came });
         }
         Ok(self.opaque(Why::Other("matches no arm that could be followed")))
     }
 
-    pub(super) fn discover_arms(&mut self, value: &Value<'a>, arms: &'a [Arm], env: &Env<'a>) -> Eval<'a> {
+    fn discover_arms(&mut self, on: &'a Expr, value: &Value<'a>, arms: &'a [Arm], env: &Env<'a>) -> Eval<'a> {
         let mut result = None;
+        let mut all = Vec::new();
         for arm in arms {
             let scope = self.scope(Some(env));
             self.bind(&arm.pat, value.clone(), &scope);
             if let Some(guard) = &arm.guard {
                 self.condition(guard, &scope, Hint::plain())?;
             }
-            let came = self.in_branch(&arm.body, &scope)?;
-            let better = result.as_ref().is_none_or(|r: &Value<'a>| r.as_unknown().is_some());
-            if better && !diverges(&arm.body) {
+            self.arms.push(&arm.pat);
+            let came = self.in_branch(&arm.body, &scope);
+            self.arms.pop();
+            let came = came?;
+            if diverges(&arm.body) {
+                continue;
+            }
+            all.push((&arm.pat, came.clone()));
+            if result.as_ref().is_none_or(|r: &Value<'a>| r.as_unknown().is_some()) {
                 result = Some(came);
             }
         }
-        Ok(result.unwrap_or_else(Value::unit))
+        let result = result.unwrap_or_else(Value::unit);
+        Ok(if value.as_unknown().is_some() { self.one_of_all(result, all, on) } else { result })
     }
 
     pub(super) fn matches_macro(

@@ -44,6 +44,13 @@ pub(crate) fn layer(
         _ => attempts(&best.counted, place),
     };
     let (picks, any_error) = conditions(retries, yes, &best.repeater);
+    // Of a call that nothing shows to be a request it is not said that statuses are among its errors.
+    let (yes, unknown) = if retries.iter().any(|r| r.http) {
+        (yes, unknown)
+    } else {
+        let faults = yes.intersection([Mode::Refused, Mode::Timeout].into_iter().collect());
+        (faults, unknown.union(yes.difference(faults)))
+    };
     let retry_after = retries.iter().find_map(|r| r.retry_after);
     let mut layer = empty(span);
     layer.place = place;

@@ -14,6 +14,7 @@ impl<'a> Machine<'a, '_> {
             matches!(name, "Result" | "Option").then(|| self.element_type(t)).flatten().or(Some(t))
         });
         let (id, why, keys) = (Value::digest_all("inside", [value]), unknown.why.clone(), unknown.keys.clone());
+        self.answer_holds(unknown.id, id);
         let plain = match ty {
             Some(ty) => self.value_of_type(id, why, ty),
             None => Value::unknown(id, why),

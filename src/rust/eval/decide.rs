@@ -1,6 +1,7 @@
 //! Decisions: which way a test goes, as far as that is known.
 use super::machine::{Aim, Exit, Hint, Machine, Site};
 use super::value::{Kind, Taint, Unknown, Value, Why};
+use crate::rust::ir::Name;
 use crate::source::Span;
 
 impl<'a> Machine<'a, '_> {
@@ -47,9 +48,40 @@ impl<'a> Machine<'a, '_> {
         })
     }
 
+    /// Whether something not known is this variant of its enum: one and the same in the whole run.
+    pub(super) fn decide_variant(
+        &mut self,
+        variant: Name,
+        of: &Unknown<'a>,
+        taint: Taint,
+        at: Span,
+        hint: Hint,
+    ) -> bool {
+        if let (Some(known), None) = (self.variants.get(&of.id), hint.forced) {
+            return *known == variant;
+        }
+        // What a loop does may hang on it, from the first turn on.
+        let early = self.episodes.iter().any(|e| e.repeats());
+        let holds = self.decided(of, taint, at, hint, early);
+        if holds {
+            self.variants.insert(of.id, variant);
+        }
+        holds
+    }
+
     pub(super) fn decide_open(&mut self, unknown: &Unknown<'a>, taint: Taint, at: Span, hint: Hint) -> bool {
+        self.decided(unknown, taint, at, hint, false)
+    }
+
+    /// The answer to a condition that is not known; whether it is tried both ways `early`: before the call is made,
+    /// and where its branches only compute.
+    fn decided(&mut self, unknown: &Unknown<'a>, taint: Taint, at: Span, hint: Hint, early: bool) -> bool {
         if let Some(forced) = hint.forced {
             return forced;
+        }
+        let failure = taint.has(Taint::FAILURE) || taint.has(Taint::ANSWER);
+        if !failure && !matches!(unknown.why, Why::Compared(_)) {
+            self.guessed = self.guessed.saturating_add(1);
         }
         let key = (at, self.chain());
         let turns = if matches!(unknown.why, Why::Compared(_)) { Some(OPEN_TEST_TURNS) } else { hint.turns_after };
@@ -72,8 +104,8 @@ impl<'a> Machine<'a, '_> {
             }
             return answer;
         }
-        let failure = taint.has(Taint::FAILURE) || taint.has(Taint::ANSWER);
-        let fork = self.aim == Aim::Watch && if failure { hint.matters } else { hint.leaves && self.hits > 0 };
+        let other = if early { hint.matters } else { hint.leaves && self.hits > 0 };
+        let fork = self.aim == Aim::Watch && if failure { hint.matters } else { other };
         let answer = if fork { (self.oracle.choose(key, failure) == 0) == hint.prefer } else { hint.prefer };
         self.sites.insert(key, Site { answer, asked: 0 });
         answer

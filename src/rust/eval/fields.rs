@@ -4,7 +4,7 @@ use std::rc::Rc;
 use super::env::Env;
 use super::expr::is_retry_after;
 use super::machine::{Eval, Machine};
-use super::value::{Kind, Object, Taint, Typed, Value, Why};
+use super::value::{Kind, Object, Response, Taint, Typed, Value, Why};
 use crate::rust::index::{TypeIx, TypeKind, TypeName};
 use crate::rust::ir::{Expr, Name, Param};
 
@@ -34,6 +34,11 @@ impl<'a> Machine<'a, '_> {
             Kind::Native(native) => match native.clone().field(name) {
                 Some(value) => value,
                 None => self.part_of(base, "field"),
+            },
+            // The head of a response that was taken apart.
+            Kind::Response(response) if name == "status" => match response {
+                Response::Other => Value::new(Kind::Status(200)),
+                Response::Good | Response::Failed => self.statuses(base.taint),
             },
             // `self.0` of something whose wrapper was not kept.
             Kind::Client(_) | Kind::Text(_) | Kind::Int(_) if name == "0" => base.clone(),

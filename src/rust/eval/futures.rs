@@ -126,7 +126,9 @@ impl<'a> Machine<'a, '_> {
         let identity = Value::digest_all(name, all.iter().copied());
         let from = receiver.and_then(|r| r.as_unknown()).and_then(|u| u.call.clone());
         let url = args.iter().find_map(|a| url_like(a, span)).or_else(|| from.as_ref()?.url.clone());
-        let method = http_method(name).map(Rc::from).or_else(|| from.as_ref()?.method.clone());
+        let named = args.first().filter(|_| name == "method").and_then(|m| m.known_text());
+        let method = http_method(name).map(Rc::from).or(named.map(Rc::from));
+        let method = method.or_else(|| from.as_ref()?.method.clone());
         let taint = all.iter().fold(Taint::NONE, |t, v| t.with(v.taint));
         let why = receiver
             .and_then(|r| r.as_unknown())

@@ -232,7 +232,31 @@ impl<'a> Machine<'a, '_> {
     /// Runs what stands in a place that other calls decide on: for `Eval` of the call's result.
     pub(crate) fn call_outside(&mut self, call: &Outgoing, name: &'a str) -> Eval<'a> {
         let end = self.outgoing(call)?;
-        Ok(if call.http { self.http_result(end) } else { self.opaque_result(end, name) })
+        // What is asked for its status is an HTTP response, whatever client brought it.
+        let told = end == End::Tested && self.goal.is_some_and(|goal| goal.http);
+        if call.http || told {
+            return Ok(self.http_result(end));
+        }
+        let result = self.opaque_result(end, name);
+        if let (true, Some(answer)) = (self.discovering(), result.as_unknown()) {
+            self.answers.insert(answer.id, (call.span, self.chain()));
+        }
+        Ok(result)
+    }
+
+    /// What stands in an answer belongs to the same call.
+    pub(crate) fn answer_holds(&mut self, answer: u64, inner: u64) {
+        if let Some(call) = self.answers.get(&answer).copied() {
+            self.answers.insert(inner, call);
+        }
+    }
+
+    /// The answer is asked for its status: the call is an HTTP request.
+    pub(crate) fn asked_for_status(&mut self, answer: u64) {
+        let Some((span, chain)) = self.answers.get(&answer) else { return };
+        for found in self.found.iter_mut().filter(|f| f.goal.span == *span && f.goal.chain == *chain) {
+            found.goal.http = true;
+        }
     }
 }
 

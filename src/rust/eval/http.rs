@@ -5,8 +5,9 @@ use std::rc::Rc;
 use super::goal::Outgoing;
 use super::key::Carried;
 use super::machine::{Eval, Machine};
+use super::plain_clients::Made;
 use super::value::{
-    Client, ClientLayer, Future, HttpError, Kind, Request, Response, Taint, Text, TextPart, Value, Why,
+    Brand, Client, ClientLayer, Future, HttpError, Kind, Request, Response, Taint, Text, TextPart, Value, Why,
 };
 use crate::model::Mode;
 use crate::rust::crates::At;
@@ -20,8 +21,11 @@ pub(crate) fn client_of_type<'a>(path: &Path, id: u64) -> Option<Value<'a>> {
     let first = *all.first()?;
     if first == "reqwest_middleware" && last == "Next" {
         // What a middleware hands a request on to.
-        let next = Client { timeout: None, layers: Vec::new(), id, open: false, blocking: false };
+        let next = Client::plain(id, Brand::Reqwest, false);
         return Some(Value::new(Kind::Client(Rc::new(next))));
+    }
+    if let Some((brand, blocking)) = super::plain_clients::of_type(&all) {
+        return Some(Value::new(Kind::Client(Rc::new(Client::plain(id, brand, blocking)))));
     }
     let ours = first.starts_with("reqwest") || first == "http_client";
     if !ours || !matches!(last, "Client" | "ClientWithMiddleware") {
@@ -29,7 +33,7 @@ pub(crate) fn client_of_type<'a>(path: &Path, id: u64) -> Option<Value<'a>> {
     }
     let open = last == "ClientWithMiddleware";
     let blocking = all.contains(&"blocking");
-    Some(Value::new(Kind::Client(Rc::new(Client { timeout: None, layers: Vec::new(), id, open, blocking }))))
+    Some(Value::new(Kind::Client(Rc::new(Client { open, ..Client::plain(id, Brand::Reqwest, blocking) }))))
 }
 
 /// Whether a text names a header in which a server says how long to wait.
@@ -58,13 +62,45 @@ impl<'a> Machine<'a, '_> {
     pub(crate) fn http_function(&mut self, path: &Path, args: &[Value<'a>], span: Span) -> Option<Eval<'a>> {
         let all = super::std_names::segments(path);
         let first = *all.first()?;
+        let id =
+            Value::digest_all("client", [&Value::int(i128::from(span.start)), &Value::int(i128::from(span.file.0))]);
+        match super::plain_clients::made_by(&all) {
+            Some(Made::Client(brand, blocking)) => {
+                // Made of settings that were put together like a client.
+                let settings = args.iter().find(|a| matches!(a.kind, Kind::Client(_)));
+                let client = || Value::new(Kind::Client(Rc::new(Client::plain(id, brand, blocking))));
+                return Some(Ok(settings.cloned().unwrap_or_else(client)));
+            }
+            Some(Made::Request(brand, blocking)) => {
+                // The same as a method of a client that nobody has set anything of.
+                let client = Rc::new(Client::plain(0, brand, blocking));
+                let name = path.segments.last()?;
+                return match args {
+                    [method, url] if &**name == "request" => {
+                        let method = method.known_text().map(Rc::from);
+                        Some(Ok(Value::new(Kind::Request(self.request_of(&client, method, url, span)))))
+                    }
+                    [url, rest @ ..] => {
+                        let method = super::call::http_method(name.trim_end_matches("_async")).map(Rc::from);
+                        let request = self.request_of(&client, method, url, span);
+                        if brand != Brand::Isahc {
+                            return Some(Ok(Value::new(Kind::Request(request))));
+                        }
+                        let client = Rc::new(Client { blocking: !name.ends_with("_async"), ..(*client).clone() });
+                        let content = Value::digest_all(name, rest);
+                        let request = Rc::new(Request { client, content, ..(*request).clone() });
+                        Some(self.sending(&request, span))
+                    }
+                    [] => None,
+                };
+            }
+            None => {}
+        }
         if !first.starts_with("reqwest") {
             return None;
         }
         let blocking = all.contains(&"blocking");
-        let id =
-            Value::digest_all("client", [&Value::int(i128::from(span.start)), &Value::int(i128::from(span.file.0))]);
-        let fresh = || Rc::new(Client { timeout: None, layers: Vec::new(), id, open: false, blocking });
+        let fresh = || Rc::new(Client::plain(id, Brand::Reqwest, blocking));
         match (all.as_slice(), args) {
             ([.., "Client" | "ClientBuilder", "new" | "builder" | "default"], []) => {
                 Some(Ok(Value::new(Kind::Client(fresh()))))
@@ -133,6 +169,9 @@ impl<'a> Machine<'a, '_> {
         at: At,
     ) -> Option<Eval<'a>> {
         let _ = at;
+        if let ("status" | "status_code", [], Some(unknown)) = (name, args, value.as_unknown()) {
+            self.asked_for_status(unknown.id);
+        }
         let answered = value.taint.has(Taint::ANSWER) && args.is_empty();
         match name {
             // A good answer is a success, whatever client brought it.
@@ -154,6 +193,11 @@ impl<'a> Machine<'a, '_> {
         args: &[Value<'a>],
         at: At,
     ) -> Option<Eval<'a>> {
+        if client.brand != Brand::Reqwest
+            && let Some(result) = self.plain_client_method(client, name, args, at)
+        {
+            return Some(result);
+        }
         if let Some(method) = super::call::http_method(name)
             && let [url] = args
         {
@@ -192,7 +236,18 @@ impl<'a> Machine<'a, '_> {
     }
 
     fn request(&mut self, client: &Rc<Client<'a>>, method: Option<Rc<str>>, url: &Value<'a>, span: Span) -> Value<'a> {
-        let request = Request {
+        Value::new(Kind::Request(self.request_of(client, method, url, span)))
+    }
+
+    /// A request that is yet to be sent.
+    pub(super) fn request_of(
+        &self,
+        client: &Rc<Client<'a>>,
+        method: Option<Rc<str>>,
+        url: &Value<'a>,
+        span: Span,
+    ) -> Rc<Request<'a>> {
+        Rc::new(Request {
             client: client.clone(),
             method,
             url: Some(Rc::new(text_value(url))),
@@ -200,8 +255,7 @@ impl<'a> Machine<'a, '_> {
             content: 0,
             key: Carried::Nothing,
             timeout: None,
-        };
-        Value::new(Kind::Request(Rc::new(request)))
+        })
     }
 
     fn request_method(
@@ -213,14 +267,21 @@ impl<'a> Machine<'a, '_> {
         at: At,
     ) -> Option<Eval<'a>> {
         match name {
-            "send" => Some(self.sending(request, at.span)),
+            "send" | "call" | "send_json" | "send_form" | "send_body" | "send_string" | "send_bytes" | "send_empty" => {
+                let content = match args {
+                    [] => request.content,
+                    args => Value::digest_all(name, args.iter().chain([&Value::int(i128::from(request.content))])),
+                };
+                let key = request.key.with_body(args);
+                Some(self.sending(&Rc::new(Request { content, key, ..(**request).clone() }), at.span))
+            }
             "json" | "body" | "form" | "query" | "multipart" => {
                 let content = Value::digest_all(name, args.iter().chain([&Value::int(i128::from(request.content))]));
                 let key = request.key.with_body(args);
                 let request = Request { content, key, ..(**request).clone() };
                 Some(Ok(Value::new(Kind::Request(Rc::new(request))).tainted(value.taint)))
             }
-            "header" | "headers" => {
+            "header" | "headers" | "set" => {
                 let key = match args {
                     [name, value] => request.key.with_header(name, value),
                     _ => request.key.with_headers(),
@@ -260,7 +321,7 @@ impl<'a> Machine<'a, '_> {
     }
 
     /// A request on its way: an async one when it is awaited, a blocking one now.
-    fn sending(&mut self, request: &Rc<Request<'a>>, span: Span) -> Eval<'a> {
+    pub(super) fn sending(&mut self, request: &Rc<Request<'a>>, span: Span) -> Eval<'a> {
         if request.client.blocking {
             return self.send(request, span);
         }
@@ -298,7 +359,10 @@ impl<'a> Machine<'a, '_> {
                 what: "the request".to_owned(),
             };
             let end = self.outgoing(&outgoing)?;
-            return Ok(self.http_result(end));
+            return Ok(match request.client.brand {
+                Brand::Ureq => self.ureq_result(end),
+                Brand::Reqwest | Brand::Hyper | Brand::Isahc => self.http_result(end),
+            });
         };
         if let Some(result) = layer.around(self, rest, request, span) {
             return result;
@@ -349,6 +413,11 @@ impl<'a> Machine<'a, '_> {
                 }
                 _ => Value::wrap("Ok", value.clone()),
             })),
+            // The head holds the status as a field.
+            "into_parts" => {
+                let body = self.good_result(name, value);
+                Some(Ok(Value::tuple(vec![value.clone(), body])))
+            }
             "headers" => {
                 let id = Value::digest_all("headers", [value]);
                 Some(Ok(Value::unknown(id, Why::Other("is what the server answers")).tainted(value.taint)))

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::machine::{Eval, Machine};
-use super::value::{Kind, Taint, Value, Why};
+use super::value::{Kind, Value, Why};
 use crate::model::{Attempts, Setting};
 use crate::rust::crates::At;
 use crate::rust::crates::policy::{self, Count, Policy};
@@ -184,10 +184,7 @@ impl<'a> Machine<'a, '_> {
                 if policy.attempts.value().is_none() && i128::from(*at) > UNKNOWN_END {
                     return Ok(None);
                 }
-                policy.wait_at(*at - 1).map(|s| {
-                    let taint = if s.is_exact() { Taint::NONE } else { Taint::RANDOM };
-                    Value::new(Kind::Duration(s)).tainted(taint)
-                })
+                policy.wait_at(*at - 1).map(crate::rust::crates::drawn)
             }
             Iter::Optional { inner, over } => {
                 let next = self.advance(inner)?;

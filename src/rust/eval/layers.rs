@@ -30,6 +30,8 @@ pub(crate) struct Retry<'a> {
     pub(crate) picks: Vec<(ModeSet, Option<Pick>)>,
     pub(crate) bound: Option<Origin<'a>>,
     pub(crate) method: Option<String>,
+    /// Whether it is a request whose statuses can be told.
+    pub(crate) http: bool,
     /// How long one try may take.
     pub(crate) per_try: Option<Limit>,
     /// How long all of them together may take.
@@ -98,6 +100,7 @@ pub(crate) fn switched_off<'a>(described: Arc<Described>) -> Retry<'a> {
         picks: Vec::new(),
         bound: None,
         method: None,
+        http: true,
         per_try: None,
         overall: None,
         cut_from: None,
@@ -118,7 +121,12 @@ pub(crate) fn per_item(watched: &Watched<'_>) -> bool {
 
 /// Whether a good answer leads back to the same call as well: then it polls, serves or works through a queue.
 fn success_repeats(watched: &Watched<'_>, key: (Span, u64)) -> bool {
-    let repeats = |fork: &Fork<'_>| of_key(fork, key).is_some_and(|t| t.hits > 1 && !t.changed);
+    let repeats = |fork: &Fork<'_>| {
+        // Where the call did not succeed by way of these very calls, it is the loop's text that tells.
+        let seen = watched.succeeding.iter().any(|f| of_key(f, key).is_some());
+        let mut here = fork.traces.iter().filter(|t| t.repeater.span() == key.0 && (!seen || t.chain == key.1));
+        here.any(|t| t.hits > 1 && !t.changed)
+    };
     GOOD_STATUSES
         .iter()
         .all(|s| watched.succeeding.iter().any(|f| (f.good.is_empty() || f.good.contains(s)) && repeats(f)))
@@ -133,15 +141,18 @@ fn retry<'a>(watched: &Watched<'a>, key: (Span, u64)) -> Option<Retry<'a>> {
     let again = |t: &Trace<'a>| t.hits > 1 && !t.changed;
     let retried: Vec<&(&Fork<'a>, &Trace<'a>)> = seen.iter().filter(|(_, t)| again(t)).collect();
     let (_, first) = retried.first()?;
+    // Of a second call there is no trace where it was not made.
+    let is_sequence = matches!(first.repeater, Repeater::Sequence { .. });
+    let once: Vec<&Fork<'a>> = watched.failing.iter().filter(|f| is_sequence && of_key(f, key).is_none()).collect();
     let mut yes = ModeSet::EMPTY;
     let mut unknown = ModeSet::EMPTY;
     for mode in Mode::http() {
         let here: Vec<&(&Fork<'a>, &Trace<'a>)> = seen.iter().filter(|(f, _)| f.modes.contains(mode)).collect();
         let some = here.iter().any(|(_, t)| again(t));
-        let all = here
-            .iter()
-            .filter(|(_, t)| !again(t))
-            .all(|(f, _)| here.iter().any(|(g, t)| again(t) && differs_by_surroundings(&f.choices, &g.choices)));
+        let stops = here.iter().filter(|(_, t)| !again(t)).map(|(f, _)| *f);
+        let all = stops
+            .chain(once.iter().copied().filter(|f| f.modes.contains(mode)))
+            .all(|f| here.iter().any(|(g, t)| again(t) && differs_by_surroundings(&f.choices, &g.choices)));
         match (some, all && !here.iter().any(|(f, _)| f.partial)) {
             (true, true) => yes.insert(mode),
             (true, false) => unknown.insert(mode),
@@ -174,6 +185,7 @@ fn retry<'a>(watched: &Watched<'a>, key: (Span, u64)) -> Option<Retry<'a>> {
         picks,
         bound: with_bound.and_then(|t| t.bound),
         method: watched.target.as_ref().and_then(|t| t.method.clone()),
+        http: watched.goal.http,
         upkeep: retried.iter().all(|(_, t)| t.upkeep),
         per_try: retried.iter().find_map(|(_, t)| t.per_try),
         overall: retried.iter().find_map(|(_, t)| t.overall),

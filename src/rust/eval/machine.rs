@@ -14,7 +14,7 @@ use crate::facts::{PackageFact, SettingsFact};
 use crate::model::ModeSet;
 use crate::rust::cargo::Release;
 use crate::rust::index::{ConstIx, FnIx, Index, Resolved, ScopeIx, TypeIx, TypeName};
-use crate::rust::ir::Name;
+use crate::rust::ir::{Name, Pat};
 use crate::source::Span;
 
 /// Steps in one run.
@@ -132,6 +132,8 @@ pub(crate) struct Frame {
 pub(crate) struct Machine<'a, 'c> {
     pub(crate) shared: &'c Shared<'a>,
     pub(crate) aim: Aim,
+    /// How many conditions were answered that have nothing to do with the failure and cannot be told.
+    pub(super) guessed: u32,
     /// The values of types whose making was seen.
     pub(crate) instances: &'c super::instances::Instances<'a>,
     pub(crate) goal: Option<&'c Goal>,
@@ -158,10 +160,16 @@ pub(crate) struct Machine<'a, 'c> {
     pub(crate) pick: Option<Pick>,
     pub(crate) oracle: Oracle,
     pub(super) sites: BTreeMap<(Span, u64), Site>,
+    /// The variants of enums of the repository that things not known were taken for, by their identity.
+    pub(super) variants: BTreeMap<u64, Name>,
     /// What was decided of things that may not be there, by their identity.
     pub(crate) there: BTreeMap<u64, bool>,
     pub(crate) found: Vec<Found>,
+    /// What calls of which nothing is known gave back, by its identity: the call and its chain.
+    pub(crate) answers: BTreeMap<u64, (Span, u64)>,
     pub(crate) branches: Vec<Span>,
+    /// The patterns of the arms that are being run, outermost first.
+    pub(super) arms: Vec<&'a Pat>,
     pub(crate) inlined: BTreeMap<FnIx, u32>,
     pub(crate) captured: Vec<Value<'a>>,
     /// Layers that clients were made with.
@@ -210,6 +218,7 @@ impl<'a, 'c> Machine<'a, 'c> {
         Self {
             shared,
             aim,
+            guessed: 0,
             instances,
             goal: None,
             world: World::Success(super::goal::GOOD_STATUSES.to_vec()),
@@ -231,9 +240,12 @@ impl<'a, 'c> Machine<'a, 'c> {
             pick: None,
             oracle: Oracle::default(),
             sites: BTreeMap::new(),
+            variants: BTreeMap::new(),
             there: BTreeMap::new(),
             found: Vec::new(),
+            answers: BTreeMap::new(),
             branches: Vec::new(),
+            arms: Vec::new(),
             inlined: BTreeMap::new(),
             captured: Vec::new(),
             layers_made: Vec::new(),

@@ -151,6 +151,10 @@ impl<'a> Machine<'a, '_> {
         {
             return self.call_value(make, Vec::new(), at.span);
         }
+        // A runtime that waits for a future.
+        if let ("block_on", [work]) = (name, args.as_slice()) {
+            return self.await_value(work.clone(), at.span);
+        }
         self.unknown_method(&value, name, &args, at.span)
     }
 

@@ -6,6 +6,7 @@
 //! A run takes its open conditions one way; other runs take them the other way ([`oracle`]). A status is not tried
 //! number by number: all statuses run together until a condition tells them apart ([`value::Kind::Lifted`]).
 
+mod alternatives;
 mod bind;
 mod branch;
 mod build;
@@ -37,6 +38,7 @@ mod option;
 mod oracle;
 mod own_methods;
 mod pattern;
+mod plain_clients;
 pub(crate) mod random;
 mod reading;
 mod reply;

@@ -75,6 +75,13 @@ impl<'a> Machine<'a, '_> {
             return self.test(pat, &settled, env, at, hint);
         }
         if let Kind::Unknown(unknown) = &value.kind {
+            if let Some(variant) = self.variant_named(pat).filter(|_| hint.turns_after.is_none()) {
+                let holds = self.decide_variant(variant, &unknown.clone(), value.taint, at, hint);
+                if holds {
+                    self.bind(pat, value.clone(), env);
+                }
+                return Ok(holds);
+            }
             let holds = match self.succeeded_test(pat, unknown.succeeded) {
                 Some(true) if hint.turns_after.is_none() => true,
                 Some(false) => false,
@@ -99,6 +106,18 @@ impl<'a> Machine<'a, '_> {
             return Ok(holds);
         }
         self.test_parts(pat, value, env, at, hint)
+    }
+
+    /// The variant of an enum of the repository that a pattern is about.
+    fn variant_named(&self, pat: &'a Pat) -> Option<Name> {
+        let path = match &pat.kind {
+            PatKind::TupleStruct { path, .. } | PatKind::Struct { path, .. } | PatKind::Path(path) => path,
+            _ => return None,
+        };
+        match self.resolve_once(path) {
+            Resolved::Variant(_, name) => Some(name),
+            _ => None,
+        }
     }
 
     fn test_tuple(

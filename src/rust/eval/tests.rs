@@ -68,6 +68,127 @@ fn defaults_of_environment_variables_count() {
 }
 
 #[test]
+fn an_answer_that_is_asked_for_its_status_is_that_of_a_request() {
+    let text = r#"
+pub fn recoverable(status: u16) -> bool { !(400..500).contains(&status) || matches!(status, 400 | 408 | 429) }
+pub async fn send(transport: std::sync::Arc<dyn Transport>, body: Vec<u8>) -> bool {
+    for attempt in 1..=2 {
+        if attempt == 2 { tokio::time::sleep(std::time::Duration::from_secs(1)).await; }
+        let request = http::Request::builder().uri("http://events:8080/bulk").method("POST").body(body.clone()).unwrap();
+        let response = match transport.request(request).await {
+            Ok(response) => response,
+            Err(_) if attempt == 1 => continue,
+            Err(_) => return false,
+        };
+        if response.status().is_success() { return true; }
+        if !recoverable(response.status().as_u16()) { return false; }
+    }
+    false
+}"#;
+    assert_eq!(layers(text), "rust:4: 2 attempts, fixed 1s @5, no jitter, on refused timeout 400 408 429 5xx");
+}
+
+#[test]
+fn of_a_call_that_may_be_no_request_no_status_is_said_to_be_retried() {
+    let text = r#"
+pub async fn run(tool: &dyn Tool, input: Input) -> Result<Output, Error> {
+    for attempt in 0..3u32 {
+        match tool.run_tool(input.clone()).await {
+            Ok(output) => return Ok(output),
+            Err(_) => tokio::time::sleep(std::time::Duration::from_secs(1)).await,
+        }
+    }
+    Err(Error)
+}"#;
+    let found = layers(text);
+    assert!(
+        found.starts_with("rust:3: 3 attempts, fixed 1s @6, no jitter, on refused timeout, perhaps 4xx"),
+        "{found}"
+    );
+    assert!(found.contains("any error: 6"), "{found}");
+}
+
+#[test]
+fn clients_that_send_without_retries_of_their_own() {
+    let looped = |call: &str, asked: &str| {
+        layers(&format!(
+            "pub async fn f() -> bool {{
+                for _ in 0..3 {{
+                    match {call} {{
+                        Ok(r) if {asked} => return true,
+                        _ => std::thread::sleep(std::time::Duration::from_secs(1)),
+                    }}
+                }}
+                false
+            }}"
+        ))
+    };
+    for call in [
+        "isahc::get(\"http://stock/\")",
+        "isahc::post_async(\"http://stock/\", \"x\").await",
+        "isahc::HttpClient::new().unwrap().get(\"http://stock/\")",
+        "surf::get(\"http://stock/\").await",
+        "awc::Client::default().get(\"http://stock/\").send().await",
+        "hyper::Client::new().get(\"http://stock/\".parse().unwrap()).await",
+        "hyper::Client::builder().build(connector()).request(hyper::Request::new(body())).await",
+    ] {
+        let found = looped(call, "!r.status().is_server_error()");
+        assert_eq!(found, "rust:2: 3 attempts, fixed 1s @5, no jitter, on refused timeout 5xx", "{call}");
+    }
+    for call in [
+        "ureq::get(\"http://stock/\").call()",
+        "ureq::Agent::new_with_config(ureq::Agent::config_builder().build()).post(\"http://stock/\").send_json(1)",
+        "ureq::AgentBuilder::new().build().request(\"PUT\", \"http://stock/\").set(\"a\", \"b\").send_string(\"x\")",
+    ] {
+        let found = looped(call, "true");
+        assert_eq!(
+            found, "rust:2: 3 attempts, fixed 1s @5, no jitter, on refused timeout 4xx 5xx, any error: 5",
+            "{call}"
+        );
+    }
+    let plain = "ureq::Agent::new_with_config(ureq::Agent::config_builder().http_status_as_error(false).build())";
+    let found = looped(&format!("{plain}.get(\"http://stock/\").call()"), "r.status() < 500");
+    assert_eq!(found, "rust:2: 3 attempts, fixed 1s @5, no jitter, on refused timeout 5xx");
+}
+
+#[test]
+fn a_retry_call_whose_operation_lies_elsewhere_is_a_layer() {
+    let text = r#"
+use retry::{delay::Fibonacci, retry_with_index, OperationResult};
+pub struct Source { rt: tokio::runtime::Runtime, url: String }
+impl Source {
+    fn connect(&mut self) -> Result<(), tendermint_rpc::Error> {
+        self.rt.block_on(tendermint_rpc::WebSocketClient::new(self.url.as_str())).map(|_| ())
+    }
+    pub fn reconnect(&mut self) -> bool {
+        retry_with_index(Fibonacci::from_millis(1000).take(4), |_| match self.connect() {
+            Ok(()) => OperationResult::Ok(()),
+            Err(_) => OperationResult::Retry(()),
+        }).is_ok()
+    }
+}"#;
+    let found = layers(text);
+    assert!(found.starts_with("retry:9: 5 attempts, [1s 1s 2s 3s 5s]"), "{found}");
+}
+
+#[test]
+fn a_local_store_repeats_nothing() {
+    let store = |scheme: &str| {
+        layers(&format!(
+            "pub async fn read(url: &url::Url) -> Result<usize, String> {{
+                let (store, path) = match url.scheme() {{
+                    {scheme} => object_store::parse_url(url).map_err(|e| e.to_string())?,
+                    other => return Err(other.to_owned()),
+                }};
+                Ok(store.get(&path).await.map_err(|e| e.to_string())?.size())
+            }}"
+        ))
+    };
+    assert_eq!(store("\"memory\" | \"file\""), "");
+    assert!(store("\"s3\" | \"file\"").contains("11 attempts"), "{}", store("\"s3\" | \"file\""));
+}
+
+#[test]
 fn limits_of_tries_and_of_all_tries_are_told_apart() {
     let read = |code: &str| {
         let text = format!("use std::time::Duration; pub async fn load(http: &reqwest::Client) -> bool {{ {code} }}");

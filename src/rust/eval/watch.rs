@@ -9,7 +9,7 @@ use super::instances::Instances;
 use super::machine::{Aim, Eval, Flow, Machine, Shared, Stop};
 use super::oracle::{Choice, Oracle};
 use super::reply::{self, Reply};
-use super::value::{Client, ClientLayer, Request};
+use super::value::{Brand, Client, ClientLayer, Request};
 use crate::model::{Mode, ModeSet, STATUSES};
 use crate::rust::index::FnIx;
 
@@ -18,6 +18,9 @@ const SERVER: std::ops::RangeInclusive<u16> = 500..=599;
 
 /// Runs for one way of failing.
 const MAX_FORKS: usize = 48;
+
+/// The part of the steps that is kept for the runs in which the call succeeds.
+const KEPT: u64 = 4;
 
 /// What one run showed.
 #[derive(Debug, Clone)]
@@ -116,7 +119,7 @@ pub(crate) fn watch_layer<'a>(
     let goal = Goal { span, chain: 0, branches: BTreeSet::new(), http: true };
     let layer = layer.clone();
     let start = move |m: &mut Machine<'a, '_>| {
-        let client = Client { layers: vec![layer.clone()], id: 0, open: false, blocking: true, timeout: None };
+        let client = Client { layers: vec![layer.clone()], ..Client::plain(0, Brand::Reqwest, true) };
         let key = super::key::Carried::Perhaps;
         let request = Request {
             client: Rc::new(client),
@@ -164,6 +167,9 @@ impl<'a> Eye<'_, 'a> {
         let mut watched =
             Watched { goal: self.goal.clone(), target: None, failing: Vec::new(), succeeding: Vec::new(), cut: false };
         let mut others_fail = false;
+        // Some steps are kept for the question whether a good answer ends it: without that nothing is a retry.
+        let kept = if self.brief { 0 } else { *self.steps / KEPT };
+        *self.steps -= kept;
         for world in worlds {
             let mut forks = self.runs(world, others_fail, MAX_FORKS, &mut watched);
             if forks.is_empty() && !others_fail && watched.failing.is_empty() {
@@ -176,6 +182,7 @@ impl<'a> Eye<'_, 'a> {
             let traces = watched.failing.iter_mut().map(|fork| &mut fork.traces);
             traces.for_each(|traces| traces.retain(is_plain));
         }
+        *self.steps += kept;
         let repeats = watched.failing.iter().any(|f| f.traces.iter().any(|t| t.hits > 1 && !t.changed));
         if (repeats || self.looped) && !self.brief {
             let good = World::Success(GOOD_STATUSES.to_vec());

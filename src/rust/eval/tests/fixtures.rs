@@ -138,7 +138,11 @@ fn jitter(layer: &Layer, value: &str) -> Result<(), String> {
 
 fn retries(layer: &Layer, value: &str) -> Result<(), String> {
     let every: ModeSet = Mode::http().collect();
-    let found = layer.retries.yes.intersection(every);
+    let mut found = layer.retries.yes.intersection(every);
+    // Of a call that nothing shows to be a request, statuses are only perhaps among all errors.
+    if layer.retries.any_error.is_some() {
+        found = found.union(layer.retries.unknown.intersection(every));
+    }
     let names = if found == every { "any".to_owned() } else { found.names().join(" ") };
     let names = if layer.retries.any_error.is_some() && names != "any" { format!("{names} any_error") } else { names };
     if names == value { Ok(()) } else { Err(format!("{names}, perhaps {:?}", layer.retries.unknown)) }

@@ -20,6 +20,28 @@ pub(crate) struct Client<'a> {
     pub(crate) blocking: bool,
     /// How long one request may take, and where that is written.
     pub(crate) timeout: Option<Limit>,
+    /// Whose it is.
+    pub(crate) brand: Brand,
+}
+
+impl Client<'_> {
+    /// One without layers of which nothing is known but whose it is.
+    pub(crate) fn plain(id: u64, brand: Brand, blocking: bool) -> Self {
+        Self { layers: Vec::new(), id, open: false, blocking, timeout: None, brand }
+    }
+}
+
+/// Whose a client is, as far as that changes how it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Brand {
+    /// reqwest's, or one that is used like it.
+    Reqwest,
+    /// ureq's: a status from 400 on is an error.
+    Ureq,
+    /// hyper's: requests are made elsewhere and handed over.
+    Hyper,
+    /// isahc's: its methods send at once.
+    Isahc,
 }
 
 /// A request that is being put together.

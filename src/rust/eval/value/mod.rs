@@ -17,7 +17,7 @@ use crate::rust::ir::{Expr, Name, Param, Path, Ty};
 use crate::rust::reading::UrlPart;
 use crate::source::Span;
 
-pub(crate) use http::{Client, ClientLayer, HttpError, Keys, Limit, Pending, Request, Response};
+pub(crate) use http::{Brand, Client, ClientLayer, HttpError, Keys, Limit, Pending, Request, Response};
 pub(crate) use spread::Spread;
 pub(crate) use text::{Text, TextPart};
 

@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 use config::Config;
 use rayon::prelude::*;
-use rules::Comments;
+use rules::{Permission, Permissions};
 use run::Run;
 use rust::eval;
 use rust::index::Index;
@@ -175,7 +175,8 @@ fn stages(inputs: &Inputs, config: &Config, watch: &dyn Watch) -> Result<Run, Er
     let allows: Vec<Allow> = texts.files.par_iter().flat_map_iter(allows::allows).collect();
     let with_allows: BTreeSet<FileId> = allows.iter().map(|allow| allow.span.file).collect();
     let allowing: Vec<SourceFile> = texts.files.into_iter().filter(|file| with_allows.contains(&file.id)).collect();
-    let sources: Sources = parsed.into_iter().chain(allowing).chain(config.source.as_deref().cloned()).collect();
+    let sources: Sources =
+        parsed.into_iter().chain(allowing).chain(config.sources.iter().map(|file| (**file).clone())).collect();
     watch.begins(Stage::Evaluate, facts.modules.len());
     let code = eval::read(
         &Index::new(&facts.packages, &facts.modules).with_helpers(&config.helpers),
@@ -185,9 +186,26 @@ fn stages(inputs: &Inputs, config: &Config, watch: &dyn Watch) -> Result<Run, Er
     watch.begins(Stage::Link, sources.iter().count());
     let model = graph::link(facts, code, &sources, config);
     watch.begins(Stage::Check, sources.iter().count());
-    let findings = rules::check(&model, &Comments { allows: &allows, today: inputs.today });
-    let findings = config::apply_levels(findings, config, &sources);
-    Ok(Run { sources, model, findings, unread, files: discovered.files.len(), accounts, ..Run::default() })
+    let permissions = Permissions {
+        all: &permissions(&allows, inputs, config, &sources),
+        today: inputs.today,
+        without_reason: config.allow_without_reason,
+        unused: config.allow_unused,
+    };
+    let findings = config::apply_levels(rules::check(&model, &permissions), config, &sources);
+    let (suppressed, findings) = findings.into_iter().partition(|finding| finding.permitted.is_some());
+    Ok(Run { sources, model, findings, suppressed, unread, files: discovered.files.len(), accounts, ..Run::default() })
+}
+
+/// What comments and `[[allow]]` say of findings.
+fn permissions<'a>(allows: &'a [Allow], inputs: &Inputs, config: &'a Config, sources: &Sources) -> Vec<Permission<'a>> {
+    let whole = config.file.is_some() && inputs.covers(&config.bases.config.to_string_lossy());
+    let settings = config.allows.iter().map(|allow| {
+        let globs = config.globs(&allow.paths);
+        let files = sources.iter().filter(|file| globs.matches(&file.path)).map(|file| file.id).collect();
+        Permission::Setting { allow, files, whole }
+    });
+    allows.iter().map(Permission::Comment).chain(settings).collect()
 }
 
 fn in_order(parts: [Vec<Unread>; 3]) -> Vec<Unread> {

@@ -16,6 +16,8 @@ pub struct Run {
     pub model: Model,
     /// The findings, levels of the configuration applied, in their fixed order; without those that a baseline knows.
     pub findings: Vec<Finding>,
+    /// Findings that a comment or the configuration allows.
+    pub suppressed: Vec<Finding>,
     /// What a baseline knows; `None`: there is none.
     pub baseline: Option<Compared>,
     /// What was left out because it has not changed; `None`: nothing was.

@@ -7,7 +7,7 @@ use crate::model::{
     Advice, Attempts, Conditions, Confidence, Jitter, Layer, LayerIx, LayerKind, Methods, Mode, ModeSet, Model, Path,
     Purpose, Scope, Setting, Wait, WorstTime,
 };
-use crate::rules::Comments;
+use crate::rules::Permissions;
 use crate::run::Run;
 use crate::source::{FileId, SourceFile, Sources, Span};
 
@@ -110,7 +110,7 @@ impl Draft {
 
     /// The run, checked by every rule.
     pub(crate) fn run(self) -> Run {
-        let findings = crate::rules::check(&self.model, &Comments::NONE);
+        let findings = crate::rules::check(&self.model, &Permissions::NONE);
         let files = self.sources.iter().count();
         Run { sources: self.sources, model: self.model, findings, files, ..Run::default() }
     }

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::InputArgs;
+use super::{InputArgs, SettingArgs};
 use crate::config::Config;
-use crate::rules::Severity;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -46,21 +45,15 @@ pub struct CheckArgs {
     /// Report only what stands in lines that have changed since this revision of git; all files are read all the same
     #[arg(long, value_name = "REV")]
     pub since: Option<String>,
-    /// The lowest level that makes the run fail [default: error]
-    #[arg(long, value_enum, value_name = "LEVEL")]
-    pub fail_on: Option<FailOn>,
-    /// Show notes
-    #[arg(long)]
-    pub notes: bool,
+    /// What makes the run fail, and what is shown.
+    #[command(flatten)]
+    pub settings: SettingArgs,
     /// Count the findings of each rule instead of showing them; with `--format json` for programs
     #[arg(long)]
     pub statistics: bool,
     /// List the files that would be read, and check nothing
     #[arg(long, conflicts_with_all = ["statistics", "output"])]
     pub show_files: bool,
-    /// Fail if any file, or part of one, could not be read
-    #[arg(long)]
-    pub strict: bool,
 }
 
 impl CheckArgs {
@@ -71,13 +64,7 @@ impl CheckArgs {
 
     /// The configuration, with what the command line says put over it.
     pub fn over(&self, config: Config) -> Config {
-        let config = self.input.over(config);
-        Config {
-            fail_on: self.fail_on.map_or(config.fail_on, FailOn::severity),
-            notes: self.notes || config.notes,
-            strict: self.strict || config.strict,
-            ..config
-        }
+        self.settings.over(self.input.over(config))
     }
 }
 
@@ -126,28 +113,4 @@ fn output(given: &str) -> Result<Output, String> {
         format!("there is no form `{format}`; there are {}", all.join(", "))
     })?;
     Ok(Output { format, file: PathBuf::from(file) })
-}
-
-/// Levels that can make a run fail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FailOn {
-    /// Errors only
-    Error,
-    /// Errors and warnings
-    Warning,
-    /// Any finding
-    Note,
-    /// No finding
-    Never,
-}
-
-impl FailOn {
-    fn severity(self) -> Option<Severity> {
-        match self {
-            Self::Error => Some(Severity::Error),
-            Self::Warning => Some(Severity::Warning),
-            Self::Note => Some(Severity::Note),
-            Self::Never => None,
-        }
-    }
 }

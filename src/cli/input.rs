@@ -46,12 +46,19 @@ impl InputArgs {
     }
 
     /// The configuration, with what the command line says put over it.
-    pub fn over(&self, config: Config) -> Config {
-        Config {
-            max_amplification: self.max_amplification.unwrap_or(config.max_amplification),
-            include_tests: self.include_tests || config.include_tests,
-            include_generated: self.include_generated || config.include_generated,
-            ..config
+    pub fn over(&self, mut config: Config) -> Config {
+        if let Some(limit) = self.max_amplification {
+            config.max_amplification = limit;
+            config.flags.push(("max-amplification", "--max-amplification", limit.into()));
         }
+        if self.include_tests {
+            config.include_tests = true;
+            config.flags.push(("include-tests", "--include-tests", true.into()));
+        }
+        if self.include_generated {
+            config.include_generated = true;
+            config.flags.push(("include-generated", "--include-generated", true.into()));
+        }
+        config
     }
 }

@@ -2,23 +2,29 @@
 
 mod baseline;
 mod check;
+mod config;
 mod graph;
+mod init;
 mod input;
 mod inventory;
 mod lists;
 mod packages;
 mod report;
+mod settings;
 mod watching;
 
 pub use baseline::BaselineArgs;
-pub use check::{CheckArgs, CheckFormat, FailOn, Output};
+pub use check::{CheckArgs, CheckFormat, Output};
 use clap::{Parser, Subcommand, ValueEnum};
+pub use config::ConfigArgs;
 pub use graph::{GraphArgs, GraphFormat};
+pub use init::InitArgs;
 pub use input::InputArgs;
 pub use inventory::{InventoryArgs, InventoryFormat};
 pub use lists::{ExplainArgs, Format, ListArgs};
 pub use packages::{CompletionsArgs, ManArgs};
 pub use report::{ReportArgs, ReportFormat};
+pub use settings::{FailOn, SettingArgs};
 pub use watching::WatchArgs;
 
 /// Finds retries that multiply.
@@ -41,6 +47,7 @@ Examples:
   retrylint                                check the working directory
   retrylint check deploy services          check two folders
   retrylint baseline                       write down what is found, to fail on what is new only
+  retrylint init                           write a first retrylint.toml
   retrylint report -o report.html          a page that shows what one request can become
   retrylint graph --format svg -o a.svg    a picture of who calls whom, and what is repeated
   retrylint explain retry-amplification    why a rule exists, and how to mend what it finds
@@ -60,6 +67,12 @@ pub enum Command {
     /// Write down what is found now, so that only what is new fails
     #[command(after_help = baseline::EXAMPLES)]
     Baseline(BaselineArgs),
+    /// Write a first retrylint.toml, with what is found here
+    #[command(after_help = init::EXAMPLES)]
+    Init(InitArgs),
+    /// Show the effective settings, and where each comes from
+    #[command(after_help = config::EXAMPLES)]
+    Config(ConfigArgs),
     /// Show what one request can become: the paths, every layer, what to change
     #[command(after_help = report::EXAMPLES)]
     Report(ReportArgs),
@@ -118,7 +131,8 @@ mod tests {
 
     #[test]
     fn the_command_line_wins_over_the_configuration() {
-        let args = CheckArgs { fail_on: Some(FailOn::Never), strict: true, ..CheckArgs::default() };
+        let settings = SettingArgs { fail_on: Some(FailOn::Never), strict: true, ..SettingArgs::default() };
+        let args = CheckArgs { settings, ..CheckArgs::default() };
         let config = args.over(Config { max_amplification: 20, notes: true, ..Config::default() });
         assert_eq!((config.max_amplification, config.fail_on), (20, None));
         assert!(config.notes && config.strict && !config.include_tests);

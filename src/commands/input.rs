@@ -28,6 +28,19 @@ impl Input {
     }
 }
 
+impl Input {
+    /// What a run starts from where the configuration of the first folder itself does not count, only one above it.
+    pub(super) fn above(args: &InputArgs) -> Result<Self, Failure> {
+        let cwd = working_directory()?;
+        let first = args.paths.first().and_then(|path| cwd.join(path).canonicalize().ok());
+        let config = match first.as_deref().and_then(Path::parent).and_then(|above| config::find(above, &cwd)) {
+            Some(file) => config::load(&file, &cwd, &Names::all()).map_err(Failure::Config)?,
+            None => Config::without_file(&cwd),
+        };
+        Ok(Self { inputs: inputs(args, cwd)?, config })
+    }
+}
+
 /// What is said where there is nothing to read.
 pub(super) fn nothing(args: &InputArgs) -> String {
     let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();

@@ -3,8 +3,10 @@
 mod baseline;
 mod check;
 mod completions;
+mod config;
 mod explain;
 mod graph;
+mod init;
 mod input;
 mod inventory;
 mod man;
@@ -51,6 +53,8 @@ pub fn main() -> ExitCode {
     let done = match cli.command.unwrap_or_else(|| Command::Check(CheckArgs::of_working_directory())) {
         Command::Check(args) => check::run(&args, terminal),
         Command::Baseline(args) => baseline::run(&args, terminal),
+        Command::Init(args) => init::run(&args, terminal),
+        Command::Config(args) => config::run(&args, terminal),
         Command::Report(args) => report::run(&args, terminal),
         Command::Graph(args) => graph::run(&args, terminal),
         Command::Inventory(args) => inventory::run(&args, terminal),

@@ -30,7 +30,7 @@ impl Watched {
         let run = crate::run_watched(inputs, config, &watch).map_err(|error| Failure::Usage(error.to_string()))?;
         drop(progress);
         if self.args.verbose {
-            if let Some(file) = &config.source {
+            for file in &config.sources {
                 terminal.error(&format!("configuration: {}", file.path));
             }
             terminal.err(|out| Reading.write(&run, out));

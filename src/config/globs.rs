@@ -68,6 +68,24 @@ pub fn trouble(glob: &str) -> Option<String> {
     globset::Glob::new(pattern).err().map(|error| error.kind().to_string())
 }
 
+/// A glob of a file in a folder below the one that all start from, as seen from there.
+pub(super) fn below(prefix: &str, glob: &str) -> String {
+    if prefix.is_empty() {
+        return glob.to_owned();
+    }
+    let (not, pattern) = glob.strip_prefix('!').map_or(("", glob), |pattern| ("!", pattern));
+    // A `/` anywhere but at the end anchors it.
+    let is_anchored = pattern.trim_end_matches('/').contains('/');
+    let between = if is_anchored { "/" } else { "/**/" };
+    format!("{not}/{}{between}{}", escaped(prefix), pattern.trim_start_matches('/'))
+}
+
+/// A name as a glob that matches it alone.
+fn escaped(name: &str) -> String {
+    let escape = |c: char| if "*?[]\\{}!#".contains(c) { format!("\\{c}") } else { c.to_string() };
+    name.chars().map(escape).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,6 +130,23 @@ mod tests {
     fn without_a_configuration_file_they_start_at_the_working_directory() {
         assert!(globs(&["a"], "", "").matches("a/b.yaml"));
         assert!(!globs(&["b"], "", "").matches("../b/c.yaml"));
+    }
+
+    #[test]
+    fn globs_of_a_file_in_a_folder_hold_below_it_only() {
+        for (glob, hit, miss) in [
+            ("legacy", "teams/a/x/legacy/b.yaml", "legacy/b.yaml"),
+            ("/legacy", "teams/a/legacy/b.yaml", "teams/a/x/legacy/b.yaml"),
+            ("x/*.yaml", "teams/a/x/b.yaml", "x/b.yaml"),
+            ("legacy/", "teams/a/legacy/b.yaml", "teams/legacy/b.yaml"),
+        ] {
+            let globs = globs(&[&below("teams/a", glob)], "/shop", "/shop");
+            assert!(globs.matches(hit) && !globs.matches(miss), "{glob}");
+        }
+        let odd = globs(&[&below("a [1]", "b")], "/shop", "/shop");
+        assert!(odd.matches("a [1]/b") && !odd.matches("a 1/b"));
+        assert_eq!(below("a", "!b"), "!/a/**/b");
+        assert_eq!(below("", "b"), "b");
     }
 
     #[test]

@@ -28,10 +28,16 @@ pub enum Kind {
     Text,
     /// The path of a file, seen from the configuration file.
     File,
+    /// The path of a file, or a list of them.
+    Files,
     /// A list of texts.
     Texts,
     /// A list of globs.
     Globs,
+    /// A list of rules.
+    Rules,
+    /// A day.
+    Day,
     /// A table: rule = level, or `"off"`.
     Levels,
     /// A table: system = version.
@@ -63,8 +69,11 @@ impl Kind {
             Self::FailOn => "\"error\", \"warning\", \"note\" or \"never\"",
             Self::Text => "a text in quotes",
             Self::File => "a path, from this file on",
+            Self::Files => "a path from this file on, or a list of them",
             Self::Texts => "a list of texts",
             Self::Globs => "a list of globs",
+            Self::Rules => "a list of rules",
+            Self::Day => "a day: \"2027-01-31\"",
             Self::Levels => "a table: rule = \"error\", \"warning\", \"note\" or \"off\"",
             Self::Versions => "a table: system = \"major.minor\"",
             Self::Duration => "a span of time: \"30s\", \"12h\", \"7d\"",
@@ -80,6 +89,13 @@ impl Kind {
 
 /// Every key, in the order in which they are documented.
 pub const KEYS: &[Key] = &[
+    Key {
+        table: "",
+        name: "extend",
+        kind: Kind::Files,
+        default: "[]",
+        doc: "Files whose settings hold as well, those of this file over them.",
+    },
     Key {
         table: "",
         name: "max-amplification",
@@ -152,6 +168,43 @@ pub const KEYS: &[Key] = &[
         doc: "The files: those in which a finding starts.",
     },
     Key { table: "override", name: "rules", kind: Kind::Levels, default: "", doc: "The levels there." },
+    Key {
+        table: "",
+        name: "allow",
+        kind: Kind::Tables,
+        default: "[]",
+        doc: "Findings that are right as they are: what a comment says in a file, said of some files here.",
+    },
+    Key { table: "allow", name: "rules", kind: Kind::Rules, default: "", doc: "The rules." },
+    Key {
+        table: "allow",
+        name: "paths",
+        kind: Kind::Globs,
+        default: "",
+        doc: "The files: those in which a place of the finding is.",
+    },
+    Key {
+        table: "allow",
+        name: "reason",
+        kind: Kind::Text,
+        default: "[]",
+        doc: "Why they are right there. Without one it does not hold, unless `allow-without-reason` says so.",
+    },
+    Key { table: "allow", name: "until", kind: Kind::Day, default: "[]", doc: "The last day on which it holds." },
+    Key {
+        table: "",
+        name: "allow-without-reason",
+        kind: Kind::Flag,
+        default: "false",
+        doc: "Lets comments and `[[allow]]` hold that give no reason.",
+    },
+    Key {
+        table: "",
+        name: "allow-unused",
+        kind: Kind::Flag,
+        default: "false",
+        doc: "Says nothing of comments and `[[allow]]` that allow nothing.",
+    },
     Key {
         table: "",
         name: "service",

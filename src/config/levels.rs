@@ -1,37 +1,49 @@
 //! The levels that the configuration gives to rules, applied to findings.
 
 use super::{Config, Globs, RuleLevel};
-use crate::rules::{Finding, Severity};
-use crate::source::{FileId, Sources};
+use crate::rules::{Finding, RuleMeta, Severity};
+use crate::source::{Sources, Span};
 
 /// Gives each finding the level that the configuration sets, and drops those whose rule is off where they start.
 ///
 /// A level replaces the rule's own one: a finding that its rule puts one level lower than usual stays one lower.
 pub fn apply_levels(findings: Vec<Finding>, config: &Config, sources: &Sources) -> Vec<Finding> {
-    let overrides: Vec<(Globs, &[RuleLevel])> =
-        config.overrides.iter().map(|o| (config.globs(&o.paths), &*o.levels)).collect();
-    let applies = |globs: &Globs, file: FileId| sources.get(file).is_some_and(|f| globs.matches(&f.path));
-    let level_of = |finding: &Finding| {
-        overrides
-            .iter()
-            .rev()
-            .filter(|(globs, _)| applies(globs, finding.primary.span.file))
-            .find_map(|(_, levels)| level_in(levels, finding.rule.id))
-            .or_else(|| level_in(&config.levels, finding.rule.id))
-            .unwrap_or(Some(finding.rule.level))
-    };
-    findings
-        .into_iter()
-        .filter_map(|finding| {
-            let level = level_of(&finding)?;
-            let severity = moved(finding.severity, finding.rule.level, level);
-            Some(finding.severity(severity))
-        })
-        .collect()
+    let levels = Levels::new(config);
+    findings.into_iter().filter_map(|finding| levels.apply(finding, sources)).collect()
 }
 
-fn level_in(levels: &[RuleLevel], rule: &str) -> Option<Option<Severity>> {
-    levels.iter().rev().find(|l| l.rule == rule).map(|l| l.level)
+/// The levels that hold, file by file.
+#[derive(Debug)]
+pub(super) struct Levels<'c> {
+    everywhere: &'c [RuleLevel],
+    overrides: Vec<(Globs, &'c [RuleLevel])>,
+}
+
+impl<'c> Levels<'c> {
+    pub(super) fn new(config: &'c Config) -> Self {
+        let overrides = config.overrides.iter().map(|o| (config.globs(&o.paths), &*o.levels)).collect();
+        Self { everywhere: &config.levels, overrides }
+    }
+
+    /// The level of a rule in a file, by its shown path (`None` = off), and where that is set, if it is.
+    pub(super) fn of(&self, rule: &RuleMeta, path: &str) -> (Option<Severity>, Option<Span>) {
+        let applying = self.overrides.iter().rev().filter(|(globs, _)| globs.matches(path));
+        let set =
+            applying.map(|(_, levels)| *levels).chain([self.everywhere]).find_map(|levels| level_in(levels, rule.id));
+        set.map_or((Some(rule.level), None), |set| (set.level, set.place))
+    }
+
+    /// A finding at the level that holds where it starts; nothing where its rule is off.
+    fn apply(&self, finding: Finding, sources: &Sources) -> Option<Finding> {
+        let path = sources.get(finding.primary.span.file).map_or("", |file| &file.path);
+        let (level, _) = self.of(finding.rule, path);
+        let severity = moved(finding.severity, finding.rule.level, level?);
+        Some(finding.severity(severity))
+    }
+}
+
+fn level_in<'l>(levels: &'l [RuleLevel], rule: &str) -> Option<&'l RuleLevel> {
+    levels.iter().rev().find(|l| l.rule == rule)
 }
 
 /// The level of a finding whose rule's level moves from `usual` to `set`.
@@ -48,8 +60,7 @@ fn moved(severity: Severity, usual: Severity, set: Severity) -> Severity {
 mod tests {
     use super::*;
     use crate::config::PathLevels;
-    use crate::rules::RuleMeta;
-    use crate::source::{SourceFile, Span};
+    use crate::source::{FileId, SourceFile};
 
     static JITTER: RuleMeta = RuleMeta { id: "missing-jitter", level: Severity::Error, summary: "", page: "" };
     static IMPLICIT: RuleMeta = RuleMeta { id: "implicit-retries", level: Severity::Note, summary: "", page: "" };
@@ -67,7 +78,7 @@ mod tests {
     }
 
     fn level(rule: &str, level: Option<Severity>) -> RuleLevel {
-        RuleLevel { rule: rule.to_owned(), level }
+        RuleLevel { rule: rule.to_owned(), level, place: None }
     }
 
     fn severities(config: &Config, findings: Vec<Finding>) -> Vec<Severity> {

@@ -1,13 +1,16 @@
 //! `retrylint.toml`: what it says, as plain data.
 
+pub mod effective;
 pub mod globs;
 pub mod keys;
 mod levels;
 mod load;
+mod merge;
 pub mod own;
 mod problem;
 mod read_own;
 mod reader;
+pub mod schema;
 
 #[cfg(test)]
 mod tests;
@@ -23,9 +26,11 @@ use own::{HelperConfig, SystemConfig};
 pub use problem::{Invalid, Problem};
 pub use reader::Names;
 
+use jiff::civil::Date;
+
 use crate::rules::Severity;
 use crate::source::{FileId, SourceFile, Span, shown};
-use crate::syntax::Syntax;
+use crate::syntax::{Node, Syntax};
 use crate::systems::Versions;
 
 /// The name of the configuration file.
@@ -39,8 +44,12 @@ pub const CONFIG_FILE_ID: FileId = FileId(u32::MAX);
 pub struct Config {
     /// The file it came from, if there is one.
     pub file: Option<PathBuf>,
-    /// Its text, for the spans in it.
-    pub source: Option<Arc<SourceFile>>,
+    /// Its text and those of the files that it extends, for the spans in them.
+    pub sources: Vec<Arc<SourceFile>>,
+    /// Its settings put over those of the files that it extends, as written.
+    pub tree: Option<Arc<Node>>,
+    /// What the command line says: the key, the flag, the value.
+    pub flags: Vec<(&'static str, &'static str, serde_json::Value)>,
     /// Where its globs start.
     pub bases: Bases,
     /// The baseline: absolute.
@@ -51,6 +60,12 @@ pub struct Config {
     pub levels: Vec<RuleLevel>,
     /// Levels of rules for some paths; later ones win.
     pub overrides: Vec<PathLevels>,
+    /// Findings that are right as they are.
+    pub allows: Vec<AllowConfig>,
+    /// Whether a permission without a reason holds.
+    pub allow_without_reason: bool,
+    /// Whether nothing is said of a permission that allows nothing.
+    pub allow_unused: bool,
     /// Globs of files that are not read.
     pub exclude: Vec<String>,
     /// What cannot be seen.
@@ -79,12 +94,17 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             file: None,
-            source: None,
+            sources: Vec::new(),
+            tree: None,
+            flags: Vec::new(),
             bases: Bases::default(),
             baseline: None,
             max_amplification: 10,
             levels: Vec::new(),
             overrides: Vec::new(),
+            allows: Vec::new(),
+            allow_without_reason: false,
+            allow_unused: false,
             exclude: Vec::new(),
             services: Vec::new(),
             helpers: Vec::new(),
@@ -115,14 +135,25 @@ impl Config {
     /// The baseline, as seen from the working directory.
     pub fn baseline_shown(&self) -> Option<PathBuf> {
         let file = self.baseline.as_deref()?;
-        let is_inside = file.starts_with(&self.bases.cwd) || !file.has_root();
-        Some(if is_inside { shown::relative(file, &self.bases.cwd).into() } else { file.to_owned() })
+        let is_near = [&self.bases.cwd, &self.bases.config].into_iter().any(|folder| file.starts_with(folder));
+        Some(if is_near { shown::relative(file, &self.bases.cwd).into() } else { file.to_owned() })
     }
 
     /// Globs of this configuration, to be asked with shown paths.
     pub fn globs(&self, globs: &[String]) -> Globs {
         Globs::new(globs, &self.bases)
     }
+}
+
+/// Where a setting comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A file.
+    File(Span),
+    /// Nobody wrote it.
+    Default,
+    /// This flag of the command line.
+    Flag(&'static str),
 }
 
 /// A rule's level.
@@ -132,6 +163,8 @@ pub struct RuleLevel {
     pub rule: String,
     /// The level; `None` = off.
     pub level: Option<Severity>,
+    /// Where it is set.
+    pub place: Option<Span>,
 }
 
 /// Levels for the paths that globs match.
@@ -141,6 +174,21 @@ pub struct PathLevels {
     pub paths: Vec<String>,
     /// The levels.
     pub levels: Vec<RuleLevel>,
+}
+
+/// `[[allow]]`: findings that are right as they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllowConfig {
+    /// The rules, each with its place.
+    pub rules: Vec<(String, Span)>,
+    /// The globs, relative to the configuration file.
+    pub paths: Vec<String>,
+    /// Why.
+    pub reason: Option<String>,
+    /// The last day on which it holds, with its place.
+    pub until: Option<(Date, Span)>,
+    /// Where it is configured.
+    pub span: Span,
 }
 
 /// `[[service]]`: a service that the files do not show, or not well enough.

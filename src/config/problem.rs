@@ -1,15 +1,16 @@
 //! What is wrong with a configuration file, with its places.
 
 use std::fmt;
-use std::ops::Range;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+
+use crate::source::{Sources, Span};
 
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where: bytes of the file.
-    pub range: Range<usize>,
+    /// Where.
+    pub span: Span,
     /// What.
     pub message: String,
     /// What stands there, in a few words.
@@ -23,17 +24,22 @@ pub struct Problem {
 pub struct Invalid {
     /// The file as shown.
     pub path: String,
-    /// Its text; empty if it could not be read.
-    pub text: String,
-    /// What is wrong, in the order of the file; never empty.
+    /// It, and those that it extends, as far as they could be read.
+    pub sources: Sources,
+    /// What is wrong, in the order of the files; never empty.
     pub problems: Vec<Problem>,
 }
 
 impl Invalid {
     /// The problems as diagnostics that show their lines.
     pub fn diagnostics(&self) -> impl Iterator<Item = Shown<'_>> {
-        let source = NamedSource::new(&self.path, self.text.clone());
-        self.problems.iter().map(move |problem| Shown { problem, source: source.clone() })
+        self.problems.iter().map(move |problem| {
+            let source = match self.sources.get(problem.span.file) {
+                Some(file) => NamedSource::new(&*file.path, file.text.to_string()),
+                None => NamedSource::new(&self.path, String::new()),
+            };
+            Shown { problem, source }
+        })
     }
 }
 
@@ -63,7 +69,7 @@ impl Diagnostic for Shown<'_> {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let label = (!self.problem.label.is_empty()).then(|| self.problem.label.clone());
-        let span = LabeledSpan::new_primary_with_span(label, self.problem.range.clone());
+        let span = LabeledSpan::new_primary_with_span(label, self.problem.span.range());
         Some(Box::new(std::iter::once(span)))
     }
 }

@@ -141,7 +141,7 @@ impl Reader<'_> {
     fn only_one(&mut self, entries: &[&Entry], what: &str) {
         if let [first, second, ..] = entries {
             let message = format!("`{}` and `{}` both say {what}", first.key, second.key);
-            self.problem(second.key_span.range(), message, "the second one", Some("keep one of them".to_owned()));
+            self.problem(second.key_span, message, "the second one", Some("keep one of them".to_owned()));
         }
     }
 
@@ -150,7 +150,7 @@ impl Reader<'_> {
         let is_word = |word: &String| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_');
         if !path.iter().all(is_word) {
             let help = "write the name alone, its type or module before it, or `!` behind that of a macro".to_owned();
-            self.problem(node.span.range(), "not the name of a function".to_owned(), "", Some(help));
+            self.problem(node.span, "not the name of a function".to_owned(), "", Some(help));
         }
     }
 
@@ -158,7 +158,7 @@ impl Reader<'_> {
     fn is_new(&mut self, node: &Node, name: &str) {
         if self.knows_system(name) {
             let message = format!("`{name}` is a system that retrylint knows");
-            self.problem(node.span.range(), message, "taken", Some("give the format another name".to_owned()));
+            self.problem(node.span, message, "taken", Some("give the format another name".to_owned()));
         }
     }
 
@@ -173,11 +173,11 @@ impl Reader<'_> {
             Ok(path) if !single || path.is_single() => Some(path),
             Ok(_) => {
                 let help = "`*` stands in `layers` only: everything else is found from the layer".to_owned();
-                self.problem(node.span.range(), format!("`{text}` leads to several places"), "", Some(help));
+                self.problem(node.span, format!("`{text}` leads to several places"), "", Some(help));
                 None
             }
             Err(trouble) => {
-                self.problem(node.span.range(), format!("`{text}` is no chain of keys"), trouble, None);
+                self.problem(node.span, format!("`{text}` is no chain of keys"), trouble, None);
                 None
             }
         }

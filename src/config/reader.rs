@@ -1,15 +1,14 @@
 //! From the tree of a `retrylint.toml` to a [`Config`]; everything that is wrong is collected, nothing is guessed.
 
-use std::collections::BTreeSet;
-use std::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::keys::{Key, Kind, keys_of};
 use super::problem::Problem;
-use super::{Config, PathLevels, RuleLevel, ServiceConfig, globs};
+use super::{AllowConfig, CONFIG_FILE_ID, Config, PathLevels, RuleLevel, ServiceConfig, globs};
 use crate::rules::Severity;
-use crate::source::Span;
+use crate::source::{FileId, Span, shown};
 use crate::suggest::closest;
 use crate::syntax::{Entry, Node, Parsed, Value};
 use crate::systems::Version;
@@ -33,24 +32,49 @@ impl Names {
     }
 }
 
+/// Where a configuration file stands: what its globs and paths start from.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FilePlace {
+    /// Its folder: absolute, links resolved.
+    pub(super) folder: PathBuf,
+    /// The way to it from the folder that all globs start from.
+    pub(super) prefix: String,
+}
+
+/// The places of configuration files, by their numbers.
+pub(super) type FilePlaces = BTreeMap<FileId, FilePlace>;
+
 /// Reads a configuration. The error holds everything that is wrong with it, in the order of the file.
-pub fn read(parsed: &Parsed, names: &Names) -> Result<Config, Vec<Problem>> {
-    let mut reader = Reader { names, problems: parsed.errors.iter().map(syntax_problem).collect() };
-    let mut config = Config::default();
+pub(super) fn read(parsed: &Parsed, names: &Names, places: &FilePlaces) -> Result<Config, Vec<Problem>> {
+    let problems: Vec<Problem> = parsed.errors.iter().map(syntax_problem).collect();
     // Where the syntax is broken the tree is a remnant: what it lacks was perhaps written.
-    if let (true, Some(root)) = (reader.problems.is_empty(), parsed.documents.first()) {
-        reader.top(root, &mut config);
+    match parsed.documents.first() {
+        Some(root) if problems.is_empty() => read_tree(root, names, places),
+        _ if problems.is_empty() => Ok(Config::default()),
+        _ => Err(sorted(problems)),
     }
-    reader.problems.sort_by_key(|p| (p.range.start, p.range.end));
-    if reader.problems.is_empty() { Ok(config) } else { Err(reader.problems) }
+}
+
+/// The same of a tree, which may be put together from several files.
+pub(super) fn read_tree(root: &Node, names: &Names, places: &FilePlaces) -> Result<Config, Vec<Problem>> {
+    let mut reader = Reader { names, places, problems: Vec::new() };
+    let mut config = Config::default();
+    reader.top(root, &mut config);
+    if reader.problems.is_empty() { Ok(config) } else { Err(sorted(reader.problems)) }
+}
+
+fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
+    problems.sort_by_key(|problem| problem.span);
+    problems
 }
 
 fn syntax_problem(error: &crate::syntax::SyntaxError) -> Problem {
-    Problem { range: error.span.range(), message: error.message.clone(), label: "not TOML".to_owned(), help: None }
+    Problem { span: error.span, message: error.message.clone(), label: "not TOML".to_owned(), help: None }
 }
 
 pub(super) struct Reader<'a> {
     names: &'a Names,
+    places: &'a FilePlaces,
     problems: Vec<Problem>,
 }
 
@@ -66,9 +90,13 @@ impl Reader<'_> {
                 "include-tests" => set(&mut config.include_tests, self.flag(value, key)),
                 "include-generated" => set(&mut config.include_generated, self.flag(value, key)),
                 "exclude" => config.exclude = self.globs(value, key),
-                "baseline" => config.baseline = self.text(value, key).map(PathBuf::from),
+                "extend" => _ = self.files(value, key),
+                "baseline" => config.baseline = self.text(value, key).map(|file| self.path_of(value, &file)),
                 "rules" => config.levels = self.levels(value, key),
                 "override" => config.overrides = self.tables(entry, key, Self::path_levels),
+                "allow" => config.allows = self.tables(entry, key, Self::allow),
+                "allow-without-reason" => set(&mut config.allow_without_reason, self.flag(value, key)),
+                "allow-unused" => set(&mut config.allow_unused, self.flag(value, key)),
                 "service" => {
                     config.services = self.tables(entry, key, Self::service);
                     self.twice(&config.services);
@@ -80,6 +108,19 @@ impl Reader<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// The paths of files: a text, or a list of texts.
+    fn files(&mut self, node: &Node, key: &Key) -> Vec<(String, Span)> {
+        match &node.value {
+            Value::List(_) => self.texts(node, key),
+            _ => self.text(node, key).map(|text| (text, node.span)).into_iter().collect(),
+        }
+    }
+
+    /// A path, seen from the folder of the file in which it is written.
+    fn path_of(&self, node: &Node, path: &str) -> PathBuf {
+        self.places.get(&node.span.file).map_or_else(|| path.into(), |place| shown::resolved(&place.folder.join(path)))
     }
 
     fn redelivery(&mut self, node: &Node, key: &Key) -> Option<(Duration, Span)> {
@@ -106,6 +147,41 @@ impl Reader<'_> {
             }
         }
         self.required(entry, node, "override").then_some(read)
+    }
+
+    fn allow(&mut self, entry: &Entry, node: &Node) -> Option<AllowConfig> {
+        let span = if node.span.range().is_empty() { entry.key_span } else { node.span };
+        let mut read = AllowConfig { rules: Vec::new(), paths: Vec::new(), reason: None, until: None, span };
+        for (key, entry) in self.entries(node, "allow") {
+            let value = &*entry.value;
+            match key.name {
+                "rules" => read.rules = self.rules(value, key),
+                "paths" => read.paths = self.globs(value, key),
+                "reason" => read.reason = self.text(value, key),
+                "until" => {
+                    // TOML has days of its own; comments write them without quotes, too.
+                    let day = value.scalar().and_then(|scalar| scalar.text.parse().ok());
+                    read.until = self.or_wrong(day, value, key).map(|day| (day, value.span));
+                }
+                _ => {}
+            }
+        }
+        self.required(entry, node, "allow").then_some(read)
+    }
+
+    /// The names of rules, each with its place.
+    fn rules(&mut self, node: &Node, key: &Key) -> Vec<(String, Span)> {
+        let texts = self.texts(node, key);
+        for (name, span) in &texts {
+            if !self.names.rules.contains(&name.as_str()) {
+                let help = match closest(name, self.names.rules.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "`retrylint rules` lists all rules".to_owned(),
+                };
+                self.problem(*span, format!("unknown rule `{name}`"), "nothing has this name", Some(help));
+            }
+        }
+        texts
     }
 
     fn service(&mut self, entry: &Entry, node: &Node) -> Option<ServiceConfig> {
@@ -136,8 +212,8 @@ impl Reader<'_> {
         let mut seen = BTreeSet::new();
         for service in services.iter().filter(|s| !s.name.is_empty()) {
             if !seen.insert(&*service.name) {
-                let range = service.span.map_or(0..0, |s| s.range());
-                self.problem(range, format!("two services named `{}`", service.name), "the second one", None);
+                let span = service.span.unwrap_or(Span::start_of(CONFIG_FILE_ID));
+                self.problem(span, format!("two services named `{}`", service.name), "the second one", None);
             }
         }
     }
@@ -163,7 +239,7 @@ impl Reader<'_> {
             None => format!("known here: {}", known.join(", ")),
         };
         let message = format!("unknown {what} `{}`", entry.key);
-        self.problem(entry.key_span.range(), message, "nothing has this name", Some(help));
+        self.problem(entry.key_span, message, "nothing has this name", Some(help));
     }
 
     /// Whether every key of the table without a default is there; what is missing is a problem.
@@ -174,8 +250,8 @@ impl Reader<'_> {
             let message = format!("`[[{table}]]` without `{}`", key.name);
             let help = format!("add `{} = …`: {}", key.name, key.kind.words());
             // The table's own span, where it has one; its header names the place in any case.
-            let range = if node.span.range().is_empty() { entry.key_span.range() } else { node.span.range() };
-            self.problem(range, message, "this one", Some(help));
+            let span = if node.span.range().is_empty() { entry.key_span } else { node.span };
+            self.problem(span, message, "this one", Some(help));
         }
         missing.is_empty()
     }
@@ -188,7 +264,7 @@ impl Reader<'_> {
     ) -> Vec<T> {
         let Value::List(items) = &entry.value.value else {
             let help = format!("write `[[{}]]`: there can be several", key.name);
-            self.problem(entry.key_span.range(), format!("`{}` is not a list of tables", key.name), "", Some(help));
+            self.problem(entry.key_span, format!("`{}` is not a list of tables", key.name), "", Some(help));
             return Vec::new();
         };
         let mut tables = Vec::new();
@@ -216,21 +292,22 @@ impl Reader<'_> {
         self.or_wrong(text, node, key)
     }
 
-    fn texts(&mut self, node: &Node, key: &Key) -> Vec<(String, Range<usize>)> {
+    fn texts(&mut self, node: &Node, key: &Key) -> Vec<(String, Span)> {
         let Value::List(items) = &node.value else {
             self.wrong(node, key);
             return Vec::new();
         };
-        items.iter().filter_map(|item| Some((self.text(item, key)?, item.span.range()))).collect()
+        items.iter().filter_map(|item| Some((self.text(item, key)?, item.span))).collect()
     }
 
     pub(super) fn globs(&mut self, node: &Node, key: &Key) -> Vec<String> {
         let mut globs = Vec::new();
-        for (glob, range) in self.texts(node, key) {
+        for (glob, span) in self.texts(node, key) {
             if let Some(trouble) = globs::trouble(&glob) {
-                self.problem(range, format!("`{glob}` is not a glob"), trouble, None);
+                self.problem(span, format!("`{glob}` is not a glob"), trouble, None);
             } else {
-                globs.push(glob);
+                globs
+                    .push(self.places.get(&span.file).map_or(glob.clone(), |place| globs::below(&place.prefix, &glob)));
             }
         }
         globs
@@ -255,14 +332,16 @@ impl Reader<'_> {
             match quoted(&entry.value)
                 .and_then(|text| if text == "off" { Some(None) } else { severity(text).map(Some) })
             {
-                Some(level) => levels.push(RuleLevel { rule: entry.key.to_string(), level }),
+                Some(level) => {
+                    levels.push(RuleLevel { rule: entry.key.to_string(), level, place: Some(entry.key_span) });
+                }
                 None => {
                     let message = format!("`{}` has no such level", entry.key);
                     let label = "expected \"error\", \"warning\", \"note\" or \"off\"";
                     let word = entry.value.as_str().unwrap_or("");
                     let help =
                         closest(word, ["error", "warning", "note", "off"]).map(|w| format!("did you mean \"{w}\"?"));
-                    self.problem(entry.value.span.range(), message, label, help);
+                    self.problem(entry.value.span, message, label, help);
                 }
             }
         }
@@ -285,7 +364,7 @@ impl Reader<'_> {
                     let message = format!("`{}` needs a version", entry.key);
                     let written = entry.value.as_str().filter(|text| version(text).is_some()).unwrap_or("1.23");
                     let help = format!("write it as a text: `{} = \"{written}\"`", entry.key);
-                    self.problem(entry.value.span.range(), message, "expected \"major.minor\"", Some(help));
+                    self.problem(entry.value.span, message, "expected \"major.minor\"", Some(help));
                 }
             }
         }
@@ -306,18 +385,23 @@ impl Reader<'_> {
             }
             _ => None,
         };
-        self.problem(node.span.range(), format!("wrong value for `{}`", key.name), label, help);
+        self.problem(node.span, format!("wrong value for `{}`", key.name), label, help);
     }
 
-    pub(super) fn problem(
-        &mut self,
-        range: Range<usize>,
-        message: String,
-        label: impl Into<String>,
-        help: Option<String>,
-    ) {
-        self.problems.push(Problem { range, message, label: label.into(), help });
+    pub(super) fn problem(&mut self, span: Span, message: String, label: impl Into<String>, help: Option<String>) {
+        self.problems.push(Problem { span, message, label: label.into(), help });
     }
+}
+
+/// The paths of the files that a configuration extends, with their places. What is no text is told when the file is read.
+pub(super) fn extended(root: &Node) -> Vec<(&str, Span)> {
+    let Some(node) = root.get("extend") else { return Vec::new() };
+    node.items()
+        .iter()
+        .map(|item| &**item)
+        .chain(node.scalar().map(|_| node))
+        .filter_map(|n| Some((quoted(n)?, n.span)))
+        .collect()
 }
 
 fn set<T>(place: &mut T, value: Option<T>) {

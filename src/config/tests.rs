@@ -18,14 +18,13 @@ fn wrong(text: &str) -> Vec<(String, String, String)> {
     let problems = parse(&source(text), &names()).unwrap_err();
     problems
         .into_iter()
-        .map(|p| (text.get(p.range).unwrap().to_owned(), p.message, p.help.unwrap_or_default()))
+        .map(|p| (text.get(p.span.range()).unwrap().to_owned(), p.message, p.help.unwrap_or_default()))
         .collect()
 }
 
 #[test]
 fn every_key_is_read() {
-    let config = good(
-        r#"
+    let text = r#"
 max-amplification = 20
 fail-on = "never"
 notes = true
@@ -54,16 +53,29 @@ name = "billing"
 [systems]
 istio = "1.23"
 kong = "v3.4.1"
-"#,
-    );
-    let level = |rule: &str, level| RuleLevel { rule: rule.to_owned(), level };
+"#;
+    let config = good(text);
+    let place = |of: &str| {
+        let at = text.find(of).unwrap();
+        Some(Span::new(CONFIG_FILE_ID, at, at + of.split(' ').next().unwrap().len()))
+    };
+    let level = |rule: &str, level, at| RuleLevel { rule: rule.to_owned(), level, place: place(at) };
     assert_eq!((config.max_amplification, config.fail_on), (20, None));
     assert!(config.notes && config.strict && config.include_tests && config.include_generated);
     assert_eq!(config.exclude, ["legacy", "*.gen.yaml"]);
-    assert_eq!(config.levels, [level("missing-jitter", Some(Severity::Warning)), level("retry-amplification", None)]);
+    assert_eq!(
+        config.levels,
+        [
+            level("missing-jitter", Some(Severity::Warning), "missing-jitter = \"w"),
+            level("retry-amplification", None, "retry-amplification =")
+        ]
+    );
     assert_eq!(
         config.overrides,
-        [PathLevels { paths: vec!["tools/**".into()], levels: vec![level("missing-jitter", None)] }]
+        [PathLevels {
+            paths: vec!["tools/**".into()],
+            levels: vec![level("missing-jitter", None, "missing-jitter = \"off\" }")]
+        }]
     );
     let orders = &config.services[0];
     assert_eq!((&*orders.name, &orders.paths[..]), ("orders", &["services/orders".to_owned()][..]));
@@ -86,7 +98,10 @@ fn an_empty_file_is_the_default() {
 fn the_table_of_keys_states_the_true_defaults() {
     let text: String = keys::keys_of("")
         .filter(|key| {
-            !matches!(key.kind, keys::Kind::Levels | keys::Kind::Versions | keys::Kind::File | keys::Kind::Tables)
+            !matches!(
+                key.kind,
+                keys::Kind::Levels | keys::Kind::Versions | keys::Kind::File | keys::Kind::Files | keys::Kind::Tables
+            )
         })
         .map(|key| format!("{} = {}\n", key.name, key.default))
         .collect();
@@ -120,7 +135,7 @@ rules = { retry-amplificaton = "off" }
         (
             "colour",
             "unknown key `colour`",
-            "known here: max-amplification, fail-on, notes, strict, include-tests, include-generated, exclude, baseline, rules, override, service, helper, system, redelivery, systems",
+            "known here: extend, max-amplification, fail-on, notes, strict, include-tests, include-generated, exclude, baseline, rules, override, allow, allow-without-reason, allow-unused, service, helper, system, redelivery, systems",
         ),
         ("missing-jiter", "unknown rule `missing-jiter`", "did you mean `missing-jitter`?"),
         ("something-else", "unknown rule `something-else`", "`retrylint rules` lists all rules"),
@@ -180,7 +195,7 @@ fn tables_need_their_keys_and_brackets() {
 #[test]
 fn broken_syntax_is_told_with_its_place_and_nothing_else() {
     let found = parse(&source("colour = 1\nnotes = tru\n"), &names()).unwrap_err();
-    assert!(found.iter().all(|p| p.label == "not TOML" && p.range.start >= 11), "{found:?}");
+    assert!(found.iter().all(|p| p.label == "not TOML" && p.span.start >= 11), "{found:?}");
 }
 
 #[test]

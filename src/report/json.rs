@@ -37,6 +37,7 @@ struct ReportJson<'r> {
     schema_version: u32,
     tool: ToolJson,
     findings: Vec<FindingJson<'r>>,
+    suppressed: Vec<SuppressedJson<'r>>,
     baseline: Option<BaselineJson<'r>>,
     since: Option<SinceJson<'r>>,
     paths: Vec<PathJson<'r>>,
@@ -47,6 +48,21 @@ struct ReportJson<'r> {
     /// Files that say that a program wrote them, which were left alone.
     skipped: Vec<SkippedJson<'r>>,
     summary: SummaryJson,
+}
+
+/// A finding that a comment or the configuration allows.
+#[derive(Serialize)]
+struct SuppressedJson<'r> {
+    rule: &'static str,
+    severity: &'static str,
+    fingerprint: &'r str,
+    message: &'r str,
+    location: LocationJson,
+    /// "comment" or "configuration".
+    by: &'static str,
+    reason: Option<&'r str>,
+    /// Where it is allowed.
+    allowed_at: LocationJson,
 }
 
 /// What the findings were compared with.
@@ -255,6 +271,7 @@ impl<'r> Writer<'r> {
             schema_version: 1,
             tool: ToolJson { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") },
             findings: run.findings.iter().map(|f| self.finding(f)).collect(),
+            suppressed: run.suppressed.iter().filter_map(|finding| self.suppressed(finding)).collect(),
             baseline: run.baseline.as_ref().map(baseline),
             since: run.since.as_ref().map(|left| SinceJson { revision: &left.revision, left_out: left.findings }),
             paths: model.paths.iter().map(|p| self.path(p)).collect(),
@@ -296,6 +313,20 @@ impl<'r> Writer<'r> {
                 layers: self.layer_refs(p),
             }),
         }
+    }
+
+    fn suppressed(&mut self, finding: &'r Finding) -> Option<SuppressedJson<'r>> {
+        let permitted = finding.permitted.as_ref()?;
+        Some(SuppressedJson {
+            rule: finding.rule.id,
+            severity: finding.severity.name(),
+            fingerprint: &finding.fingerprint.own,
+            message: &finding.message,
+            location: self.location(finding.primary.span),
+            by: if permitted.in_source { "comment" } else { "configuration" },
+            reason: permitted.reason.as_deref(),
+            allowed_at: self.location(permitted.place),
+        })
     }
 
     fn path(&mut self, path: &'r Path) -> PathJson<'r> {

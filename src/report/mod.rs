@@ -19,6 +19,8 @@ pub mod page;
 mod places;
 pub mod reading;
 pub mod sarif;
+pub mod settings;
+pub mod starter;
 pub mod statistics;
 pub mod text;
 mod xml;

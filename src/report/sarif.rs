@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Places, Report};
 use crate::baseline::{Compared, Entry};
@@ -38,6 +38,7 @@ fn log(run: &Run) -> Value {
         results.extend(known.iter().map(|finding| with_state(result(finding, &index, run, &mut places), unchanged)));
         results.extend(gone.iter().map(|entry| with_state(absent(entry, &index), Some("absent"))));
     }
+    results.extend(run.suppressed.iter().map(|finding| suppressed(finding, &index, run, &mut places)));
     let unread: Vec<Value> = run.unread.iter().map(|unread| notification(unread, &mut places)).collect();
     json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
@@ -85,6 +86,21 @@ fn with_state(mut result: Value, state: Option<&str>) -> Value {
         fields.insert("baselineState".to_owned(), json!(state));
     }
     result
+}
+
+/// A finding that somebody says is right as it is, and why.
+fn suppressed(finding: &Finding, index: &Index<'_>, run: &Run, places: &mut Places<'_>) -> Value {
+    let mut out = result(finding, index, run, places);
+    let (Some(permitted), Some(fields)) = (&finding.permitted, out.as_object_mut()) else { return out };
+    let mut suppression = Map::new();
+    suppression.insert("kind".to_owned(), json!(if permitted.in_source { "inSource" } else { "external" }));
+    suppression.insert("status".to_owned(), json!("accepted"));
+    suppression.insert("location".to_owned(), location(permitted.place, None, places));
+    if let Some(reason) = &permitted.reason {
+        suppression.insert("justification".to_owned(), json!(reason));
+    }
+    fields.insert("suppressions".to_owned(), json!([suppression]));
+    out
 }
 
 /// What a baseline lists and is found no more.

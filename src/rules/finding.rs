@@ -45,6 +45,17 @@ pub struct Label {
     pub text: String,
 }
 
+/// The word of somebody that a finding is right as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Permitted {
+    /// Whether a comment says so; else the configuration.
+    pub in_source: bool,
+    /// Why.
+    pub reason: Option<String>,
+    /// Where that is said.
+    pub place: Span,
+}
+
 /// What a rule found.
 #[derive(Debug, Clone)]
 pub struct Finding {
@@ -66,6 +77,8 @@ pub struct Finding {
     pub path: Option<PathIx>,
     /// The identities of the layers it is about, where it is not about a path: they survive moves.
     pub about: Vec<Arc<str>>,
+    /// Who says that it is right as it is, if anybody does.
+    pub permitted: Option<Permitted>,
     /// What makes it the same finding in the next run; given once all findings are there.
     pub fingerprint: Fingerprint,
 }
@@ -83,6 +96,7 @@ impl Finding {
             labels: Vec::new(),
             path: None,
             about: Vec::new(),
+            permitted: None,
             fingerprint: Fingerprint::default(),
         }
     }

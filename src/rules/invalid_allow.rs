@@ -1,20 +1,23 @@
 #![doc = include_str!("../../rules/invalid-allow.md")]
 
+use std::collections::BTreeSet;
+
 use jiff::civil::Date;
 
-use super::{Comments, Finding, Rule, RuleMeta, Severity, by_name};
-use crate::source::Span;
+use super::{Finding, Permissions, Permitted, Rule, RuleMeta, Severity, by_name};
+use crate::config::AllowConfig;
 use crate::source::allows::Allow;
+use crate::source::{FileId, Span};
 use crate::suggest;
 
 static META: RuleMeta = RuleMeta {
     id: "invalid-allow",
     level: Severity::Warning,
-    summary: "a comment that allows a finding has no reason, is past its day, names no rule, or allows nothing",
+    summary: "what allows a finding, a comment or `[[allow]]`, has no reason, is past its day, names no rule, or allows nothing",
     page: include_str!("../../rules/invalid-allow.md"),
 };
 
-/// The rule. It speaks of comments, which hold or not when all rules have spoken.
+/// The rule. It speaks of permissions, which hold or not when all rules have spoken.
 pub(super) struct InvalidAllow;
 
 impl Rule for InvalidAllow {
@@ -22,83 +25,169 @@ impl Rule for InvalidAllow {
         &META
     }
 
-    /// Takes out the findings that comments allow, and adds those about comments that allow nothing. A comment holds on
-    /// any place of a finding.
-    fn review(&self, comments: &Comments<'_>, findings: &mut Vec<Finding>) {
+    /// Marks the findings that are permitted, and adds those about permissions that do not hold.
+    fn review(&self, permissions: &Permissions<'_>, findings: &mut Vec<Finding>) {
         let mut wrong: Vec<Finding> = Vec::new();
         let mut named: Vec<Named<'_>> = Vec::new();
-        for allow in comments.allows {
-            match fault(allow, comments.today) {
+        for permission in permissions.all {
+            match fault(permission, permissions) {
                 Some(finding) => wrong.push(finding),
-                None => {
-                    named.extend(allow.rules.iter().map(|(rule, span)| Named { allow, rule, span: *span, used: false }))
-                }
+                None => named.extend(permission.rules().iter().map(|(rule, span)| Named {
+                    permission,
+                    rule,
+                    span: *span,
+                    used: false,
+                })),
             }
         }
-        findings.retain(|finding| !is_allowed(finding, &mut named));
-        wrong.extend(named.iter().filter(|named| !named.used).map(Named::unused));
+        for finding in findings.iter_mut() {
+            finding.permitted = permitted(finding, &mut named).map(Permission::permitted);
+        }
+        if !permissions.unused {
+            wrong.extend(named.iter().filter(|named| named.is_idle()).map(Named::unused));
+        }
         findings.append(&mut wrong);
     }
 }
 
-/// A rule that a comment names.
+/// Who says that a finding is right as it is.
+#[derive(Debug, Clone)]
+pub enum Permission<'a> {
+    /// A comment. It holds on any place of a finding in what it is about.
+    Comment(&'a Allow),
+    /// `[[allow]]`. It holds on any place of a finding in these files.
+    Setting {
+        /// What it says.
+        allow: &'a AllowConfig,
+        /// The files that it is about.
+        files: BTreeSet<FileId>,
+        /// Whether all files are looked at, so that one that is about none of them is about nothing.
+        whole: bool,
+    },
+}
+
+impl Permission<'_> {
+    fn rules(&self) -> &[(String, Span)] {
+        match self {
+            Self::Comment(allow) => &allow.rules,
+            Self::Setting { allow, .. } => &allow.rules,
+        }
+    }
+
+    fn covers(&self, span: Span) -> bool {
+        match self {
+            Self::Comment(allow) => allow.covers(span),
+            Self::Setting { files, .. } => files.contains(&span.file),
+        }
+    }
+
+    fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Comment(allow) => allow.reason.as_deref(),
+            Self::Setting { allow, .. } => allow.reason.as_deref(),
+        }
+    }
+
+    fn span(&self) -> Span {
+        match self {
+            Self::Comment(allow) => allow.span,
+            Self::Setting { allow, .. } => allow.span,
+        }
+    }
+
+    /// What it is called.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Comment(_) => "the comment",
+            Self::Setting { .. } => "this `[[allow]]`",
+        }
+    }
+
+    fn permitted(&self) -> Permitted {
+        let in_source = matches!(self, Self::Comment(_));
+        Permitted { in_source, reason: self.reason().map(str::to_owned), place: self.span() }
+    }
+}
+
+/// A rule that a permission names.
 struct Named<'a> {
-    allow: &'a Allow,
+    permission: &'a Permission<'a>,
     rule: &'a str,
     span: Span,
     used: bool,
 }
 
 impl Named<'_> {
+    fn is_idle(&self) -> bool {
+        let elsewhere =
+            matches!(self.permission, Permission::Setting { files, whole, .. } if files.is_empty() && !whole);
+        !self.used && !elsewhere
+    }
+
     fn unused(&self) -> Finding {
-        let message = match by_name(self.rule) {
-            Some(_) => format!("nothing here is a finding of {}: the comment allows nothing", self.rule),
+        let (rule, name) = (self.rule, self.permission.name());
+        let where_ = match self.permission {
+            Permission::Comment(_) => "here",
+            Permission::Setting { .. } => "in these files",
+        };
+        let message = match by_name(rule) {
+            Some(_) => format!("nothing {where_} is a finding of {rule}: {name} allows nothing"),
             None => {
                 let known = super::all().iter().map(|rule| rule.meta().id);
-                let hint = suggest::closest(self.rule, known).map(|near| format!("; did you mean `{near}`?"));
-                format!("there is no rule `{}`{}", self.rule, hint.unwrap_or_default())
+                let hint = suggest::closest(rule, known).map(|near| format!("; did you mean `{near}`?"));
+                format!("there is no rule `{rule}`{}", hint.unwrap_or_default())
             }
         };
         Finding::new(&META, self.span, "allows nothing", message).help("Take it out, or name the rule that fires here.")
     }
 }
 
-fn is_allowed(finding: &Finding, named: &mut [Named<'_>]) -> bool {
-    let mut allowed = false;
+/// The first permission that holds on any place of a finding; all that do are used.
+fn permitted<'a>(finding: &Finding, named: &mut [Named<'a>]) -> Option<&'a Permission<'a>> {
+    let mut first = None;
     for named in named.iter_mut().filter(|named| named.rule == finding.rule.id) {
         let mut places = std::iter::once(finding.primary.span).chain(finding.labels.iter().map(|label| label.span));
-        if places.any(|span| named.allow.covers(span)) {
+        if places.any(|span| named.permission.covers(span)) {
             named.used = true;
-            allowed = true;
+            first = first.or(Some(named.permission));
         }
     }
-    allowed
+    first
 }
 
-/// What keeps a comment from holding.
-fn fault(allow: &Allow, today: Date) -> Option<Finding> {
+/// What keeps a permission from holding.
+fn fault(permission: &Permission<'_>, asked: &Permissions<'_>) -> Option<Finding> {
     let found =
         |span, message: String, help: &str| Some(Finding::new(&META, span, "does not hold", message).help(help));
-    if let Some((problem, span)) = &allow.problem {
-        return found(*span, format!("the comment is not understood: {problem}"), FORM);
+    let name = permission.name();
+    let (form, until) = match permission {
+        Permission::Comment(allow) => {
+            if let Some((problem, span)) = &allow.problem {
+                return found(*span, format!("the comment is not understood: {problem}"), FORM);
+            }
+            let until =
+                allow.until.as_ref().map(|(until, span)| (until.parse::<Date>().map_err(|_| until.clone()), *span));
+            (FORM, until)
+        }
+        Permission::Setting { allow, .. } => {
+            ("Write `reason = \"why it is right there\"`.", allow.until.map(|(day, span)| (Ok(day), span)))
+        }
+    };
+    if permission.rules().is_empty() {
+        return found(permission.span(), format!("{name} names no rule, and so allows nothing"), form);
     }
-    if allow.rules.is_empty() {
-        return found(allow.span, "the comment names no rule, and so allows nothing".to_owned(), FORM);
+    if permission.reason().is_none() && !asked.without_reason {
+        let message = format!("{name} gives no reason: whoever reads it next cannot tell whether it still holds");
+        return found(permission.span(), message, form);
     }
-    if allow.reason.is_none() {
-        let message =
-            "the comment gives no reason: whoever reads it next cannot tell whether it still holds".to_owned();
-        return found(allow.span, message, FORM);
-    }
-    let (until, span) = allow.until.as_ref()?;
-    match until.parse::<Date>() {
-        Err(_) => found(*span, format!("`{until}` is no day"), "Write it as `until = 2027-01-31`."),
-        Ok(day) if day < today => found(
-            *span,
-            format!("the comment held until {day}: what it allowed is a finding again"),
+    match until? {
+        (Err(text), span) => found(span, format!("`{text}` is no day"), "Write it as `until = 2027-01-31`."),
+        (Ok(day), span) if day < asked.today => found(
+            span,
+            format!("{name} held until {day}: what it allowed is a finding again"),
             "Mend what it is about, or give it another day.",
         ),
-        Ok(_) => None,
+        _ => None,
     }
 }
 

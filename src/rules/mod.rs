@@ -38,14 +38,14 @@ pub mod weak_idempotency_key;
 #[cfg(test)]
 mod tests;
 
-pub use finding::{Finding, Label, Severity};
+pub use finding::{Finding, Label, Permitted, Severity};
 pub use fingerprint::Fingerprint;
+pub use invalid_allow::Permission;
 
 use jiff::civil::Date;
 
 use crate::model::{Confidence, Layer, Model, Purpose};
 use crate::source::Span;
-use crate::source::allows::Allow;
 
 /// What a rule is.
 #[derive(Debug)]
@@ -74,22 +74,27 @@ pub trait Rule: Sync {
     fn meta(&self) -> &'static RuleMeta;
     /// Adds what it finds in the model.
     fn check(&self, _model: &Model, _findings: &mut Vec<Finding>) {}
-    /// Looks over what all rules have found: takes out, and adds. Most rules have nothing to say there.
-    fn review(&self, _comments: &Comments<'_>, _findings: &mut Vec<Finding>) {}
+    /// Looks over what all rules have found: marks, and adds. Most rules have nothing to say there.
+    fn review(&self, _permissions: &Permissions<'_>, _findings: &mut Vec<Finding>) {}
 }
 
-/// What people have written about findings.
+/// What people have written about findings, and what is asked of it.
 #[derive(Debug, Clone, Copy)]
-pub struct Comments<'a> {
-    /// The comments that allow a finding.
-    pub allows: &'a [Allow],
+pub struct Permissions<'a> {
+    /// What allows findings.
+    pub all: &'a [Permission<'a>],
     /// The day on which the run happens.
     pub today: Date,
+    /// Whether they need no reason.
+    pub without_reason: bool,
+    /// Whether they may allow nothing.
+    pub unused: bool,
 }
 
-impl Comments<'_> {
+impl Permissions<'_> {
     /// Nobody has written any.
-    pub const NONE: Comments<'static> = Comments { allows: &[], today: Date::ZERO };
+    pub const NONE: Permissions<'static> =
+        Permissions { all: &[], today: Date::ZERO, without_reason: false, unused: false };
 }
 
 /// Every rule, in the order in which they are listed.
@@ -130,14 +135,14 @@ pub fn by_name(id: &str) -> Option<&'static RuleMeta> {
     all().iter().map(|rule| rule.meta()).find(|meta| meta.id == id)
 }
 
-/// All findings about `model` that no comment allows, each at its rule's own level, in their fixed order.
-pub fn check(model: &Model, comments: &Comments<'_>) -> Vec<Finding> {
+/// All findings about `model`, those marked that somebody permits, each at its rule's own level, in their fixed order.
+pub fn check(model: &Model, permissions: &Permissions<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in all() {
         rule.check(model, &mut findings);
     }
     for rule in all() {
-        rule.review(comments, &mut findings);
+        rule.review(permissions, &mut findings);
     }
     // What is only likely breaks no build.
     for finding in &mut findings {

@@ -8,12 +8,12 @@ mod statuses;
 mod timeouts;
 
 use crate::model::{Layer, Model};
-use crate::rules::{self, Comments, Finding};
+use crate::rules::{self, Finding, Permissions};
 use crate::testing::Draft;
 
 /// The findings about a model on which nobody has commented.
 fn check(model: &Model) -> Vec<Finding> {
-    rules::check(model, &Comments::NONE)
+    rules::check(model, &Permissions::NONE)
 }
 
 /// The findings about a model with this one layer.

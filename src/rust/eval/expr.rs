@@ -54,12 +54,12 @@ impl<'a> Machine<'a, '_> {
     }
 
     /// The value of a constant, function, variant or type name.
-    pub(crate) fn named_value(&mut self, path: &Path) -> Option<Value<'a>> {
-        let resolved = self.resolve(path);
+    pub(crate) fn named_value(&mut self, path: &'a Path) -> Option<Value<'a>> {
+        let resolved = self.resolve_once(path);
         self.value_named(resolved, path)
     }
 
-    fn value_named(&mut self, resolved: Resolved, path: &Path) -> Option<Value<'a>> {
+    pub(super) fn value_named(&mut self, resolved: Resolved, path: &Path) -> Option<Value<'a>> {
         match resolved {
             Resolved::Fn(ix) => Some(Value::new(Kind::Fn(ix))),
             Resolved::Const(ix) => Some(self.constant(ix)),

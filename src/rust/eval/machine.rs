@@ -86,6 +86,8 @@ pub(crate) struct Shared<'a> {
     /// What paths and types of the code mean, by their addresses and where they stand.
     pub(crate) resolved: RefCell<FxHashMap<At, Resolved>>,
     pub(crate) types: RefCell<FxHashMap<At, TypeName>>,
+    /// What settings files say of a chain of fields: by the type that has the last, and that with the first.
+    pub(super) looked_up: RefCell<FxHashMap<(TypeIx, TypeIx, Vec<&'a str>), Option<Value<'a>>>>,
 }
 
 impl<'a> Shared<'a> {
@@ -98,6 +100,7 @@ impl<'a> Shared<'a> {
             statics: &common.statics,
             resolved: RefCell::default(),
             types: RefCell::default(),
+            looked_up: RefCell::default(),
         }
     }
 }

@@ -299,24 +299,34 @@ impl<'a> Machine<'a, '_> {
                 let high = self.bound(end.as_ref())?.unwrap_or(i128::MAX);
                 Some(n >= low && (n < high || (n == high && (*inclusive || end.is_none()))))
             }
-            PatKind::Path(path) => self.test_path(path, value),
-            PatKind::Bind { name, sub: None } => self.test_path(&Path { segments: vec![name.clone()] }, value),
+            PatKind::Path(path) => match &value.kind {
+                Kind::Variant(v) => Some(v.name == *path.segments.last()?),
+                _ => {
+                    let constant = self.named_value(path)?;
+                    self.test_constant(&constant, value)
+                }
+            },
+            PatKind::Bind { name, sub: None } => match &value.kind {
+                Kind::Variant(v) => Some(v.name == *name),
+                // Mostly a new variable, and asked for once for each status.
+                _ if !name.starts_with(char::is_uppercase) => None,
+                _ => {
+                    let path = Path { segments: vec![name.clone()] };
+                    let constant = self.value_named(self.resolve(&path), &path)?;
+                    self.test_constant(&constant, value)
+                }
+            },
             _ => None,
         }
     }
 
-    fn test_path(&mut self, path: &Path, value: &Value<'a>) -> Option<bool> {
-        let last = path.segments.last()?;
-        if let Kind::Variant(v) = &value.kind {
-            return Some(v.name == *last);
-        }
-        let constant = self.named_value(path)?;
+    fn test_constant(&self, constant: &Value<'a>, value: &Value<'a>) -> Option<bool> {
         if matches!(constant.kind, Kind::Unknown(_) | Kind::External(_)) {
             return None;
         }
         match (&constant.kind, &value.kind) {
             (Kind::Variant(_), _) => None,
-            _ => self.equal(&constant, value),
+            _ => self.equal(constant, value),
         }
     }
 

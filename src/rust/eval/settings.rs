@@ -35,13 +35,23 @@ impl<'a> Machine<'a, '_> {
         if let TypeName::Local(_) = self.type_name(typed) {
             return Some(open(id, Why::Field(field), typed, keys));
         }
-        match self.look_up(&keys, ty) {
+        match self.look_up_once(&keys, ty) {
             Some(value) => Some(value),
             None => {
                 let default = self.serde_default(item, field, ty).or_else(|| self.attribute_default(item, field, ty));
                 default.or_else(|| Some(open(id, Why::Field(field), typed, keys)))
             }
         }
+    }
+
+    fn look_up_once(&self, keys: &Rc<Keys<'a>>, owner: TypeIx) -> Option<Value<'a>> {
+        let key = (owner, keys.root, keys.fields.clone());
+        if let Some(known) = self.shared.looked_up.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = self.look_up(keys, owner);
+        self.shared.looked_up.borrow_mut().insert(key, found.clone());
+        found
     }
 
     fn look_up(&self, keys: &Keys<'a>, owner: TypeIx) -> Option<Value<'a>> {
@@ -204,9 +214,12 @@ fn open<'a>(id: u64, why: Why<'a>, typed: Typed<'a>, keys: Rc<Keys<'a>>) -> Valu
 
 /// Whether a key chain ends with these fields; settings write `_`, `-` and capitals as they like.
 fn ends_with(key: &str, chain: &[String]) -> bool {
-    let plain = |s: &str| s.chars().filter(|c| c.is_ascii_alphanumeric()).collect::<String>().to_ascii_lowercase();
-    let parts: Vec<String> = key.split('.').map(plain).collect();
-    chain.len() <= parts.len() && parts.iter().rev().zip(chain.iter().rev()).all(|(a, b)| *a == plain(b))
+    let mut parts = key.rsplit('.');
+    chain.iter().rev().all(|field| parts.next().is_some_and(|part| plain(part).eq(plain(field))))
+}
+
+fn plain(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase())
 }
 
 #[cfg(test)]

@@ -7,15 +7,35 @@ use crate::rust::ir::{Name, Path, Ty, TyShape};
 /// Scopes and `use`s looked at for one path: enough for any real chain of re-exports, and globs that lead in circles end.
 const FUEL: u32 = 400;
 
+/// Segments of a path: `use`s that name each other make it longer with every step.
+const MAX_SEGMENTS: usize = 16;
+
 /// Aliases and wrappers taken off one type.
 const MAX_WRAPPERS: usize = 32;
 
-struct Fuel(u32);
+/// What one path may still cost, and where it has been looked for in vain.
+struct Fuel {
+    left: u32,
+    /// Scopes whose globs have been followed, with what was looked for there: modules that import each other's
+    /// everything lead to each other in many ways.
+    through: Vec<(ScopeIx, usize, Name)>,
+}
 
 impl Fuel {
     fn burn(&mut self) -> Option<()> {
-        self.0 = self.0.checked_sub(1)?;
+        self.left = self.left.checked_sub(1)?;
         Some(())
+    }
+
+    /// Whether the globs of a scope are followed for the first time.
+    fn enter_globs(&mut self, ix: ScopeIx, path: &[Name]) -> bool {
+        let Some(first) = path.first() else { return false };
+        let was = |(seen, left, name): &(ScopeIx, usize, Name)| *seen == ix && *left == path.len() && name == first;
+        let is_new = !self.through.iter().any(was);
+        if is_new {
+            self.through.push((ix, path.len(), first.clone()));
+        }
+        is_new
     }
 }
 
@@ -33,7 +53,7 @@ pub enum TypeName {
 impl Index<'_> {
     /// What `path` means in `scope`; `self_ty` is what `Self` stands for.
     pub fn resolve(&self, scope: ScopeIx, self_ty: Option<TypeIx>, path: &Path) -> Resolved {
-        self.follow(scope, self_ty, &path.segments, &mut Fuel(FUEL))
+        self.follow(scope, self_ty, &path.segments, &mut Fuel { left: FUEL, through: Vec::new() })
     }
 
     /// The type that `ty` means once `&`, `Box`, `Arc`, `Rc`, `Pin`, `Mutex` and the like are taken off.
@@ -217,6 +237,9 @@ impl Index<'_> {
     }
 
     fn through_globs(&self, ix: ScopeIx, path: &[Name], fuel: &mut Fuel) -> Resolved {
+        if !fuel.enter_globs(ix, path) {
+            return Resolved::Unknown;
+        }
         for item in &self.scope(ix).globs {
             // Only globs of the repository can be followed: what an outside glob brings is not known.
             match self.follow_use(ix, &joined(&item.path.segments, path), fuel) {
@@ -230,6 +253,9 @@ impl Index<'_> {
     /// A `use` path: starts at the crate's own modules, a sibling, or another crate.
     fn follow_use(&self, scope: ScopeIx, path: &[Name], fuel: &mut Fuel) -> Resolved {
         let Some(first) = path.first() else { return Resolved::Unknown };
+        if path.len() > MAX_SEGMENTS {
+            return Resolved::Unknown;
+        }
         if fuel.burn().is_none() {
             return Resolved::Unknown;
         }

@@ -61,7 +61,7 @@ impl<'m> Seen<'m> {
 
     fn add(&mut self, model: &'m Model, post: &'m Post, on_it: &LayerUse) {
         let layer = model.layer(on_it.layer);
-        if !layer.is_active() || !layer.is_on_paths() || layer.copies || on_it.modes.after_processing().is_empty() {
+        if !layer.is_active() || !layer.is_on_paths() || layer.copies || after_processing(on_it.modes).is_empty() {
             return;
         }
         match layer.kind {
@@ -77,7 +77,13 @@ impl<'m> Seen<'m> {
 
 /// The failures that a layer surely retries although the request may have been processed.
 fn may_be_processed(layer: &Layer) -> ModeSet {
-    layer.retries.yes.after_processing()
+    after_processing(layer.retries.yes)
+}
+
+/// Of these failures those after which a request may have been processed. What gRPC calls a failure meets no POST or
+/// PATCH of HTTP.
+fn after_processing(modes: ModeSet) -> ModeSet {
+    modes.after_processing().difference(Mode::grpc().collect())
 }
 
 /// A request in code under layers that repeat it.
@@ -173,7 +179,7 @@ fn example(modes: ModeSet) -> String {
     first.map_or_else(
         || "a lost answer".to_string(),
         |m| match m {
-            crate::model::Mode::Timeout => "a timeout".to_string(),
+            Mode::Timeout => "a timeout".to_string(),
             mode => format!("a {}", phrase::modes([mode].into_iter().collect())),
         },
     )

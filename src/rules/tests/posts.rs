@@ -1,6 +1,6 @@
 use super::check;
 use crate::model::{
-    ComponentIx, Confidence, Hop, IdempotencyKey, LayerIx, LayerKind, LayerUse, Methods, ModeSet, Post,
+    ComponentIx, Confidence, Hop, IdempotencyKey, LayerIx, LayerKind, LayerUse, Methods, Mode, ModeSet, Post,
 };
 use crate::rules::{Finding, Severity};
 use crate::source::Span;
@@ -47,11 +47,21 @@ fn a_setting_that_names_post_fires_where_it_names_it() {
 #[test]
 fn refused_connections_and_429_were_never_processed() {
     let mut draft = settings(LayerKind::Gateway, &["POST"]);
-    let refused = [crate::model::Mode::Refused].into_iter().collect::<ModeSet>();
+    let refused = [Mode::Refused].into_iter().collect::<ModeSet>();
     draft.model.layers[0].retries.yes = ModeSet::statuses([429]).union(refused);
     assert!(of(&draft).is_empty());
     draft.model.layers[0].retries.yes = ModeSet::statuses([429, 503]);
     assert_eq!(of(&draft).len(), 1);
+}
+
+#[test]
+fn what_grpc_calls_a_failure_repeats_no_post() {
+    let mut draft = settings(LayerKind::Mesh, &[]);
+    draft.model.layers[0].methods = Methods::Any;
+    let cancelled_or_unavailable = [Mode::Grpc(1), Mode::Grpc(14), Mode::Refused];
+    draft.model.layers[0].retries.yes = cancelled_or_unavailable.into_iter().collect();
+    post(&mut draft, IdempotencyKey::None);
+    assert!(of(&draft).is_empty());
 }
 
 #[test]

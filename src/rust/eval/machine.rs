@@ -87,7 +87,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) resolved: RefCell<FxHashMap<At, Resolved>>,
     pub(crate) types: RefCell<FxHashMap<At, TypeName>>,
     /// What settings files say of a chain of fields: by the type that has the last, and that with the first.
-    pub(super) looked_up: RefCell<FxHashMap<(TypeIx, TypeIx, Vec<&'a str>), Option<Value<'a>>>>,
+    pub(super) looked_up: RefCell<FxHashMap<Chain<'a>, Option<Value<'a>>>>,
 }
 
 impl<'a> Shared<'a> {
@@ -104,6 +104,9 @@ impl<'a> Shared<'a> {
         }
     }
 }
+
+/// A chain of fields: the type that has the last, the type that has the first, and their names.
+type Chain<'a> = (TypeIx, TypeIx, Vec<&'a str>);
 
 /// A path or type of the code, and where it stands.
 pub(crate) type At = (usize, ScopeIx, Option<TypeIx>);

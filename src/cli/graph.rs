@@ -24,9 +24,9 @@ Exit status:
 /// What `graph` takes.
 #[derive(Debug, Clone, Default, Args)]
 pub struct GraphArgs {
-    /// The form of the graph
-    #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
-    pub format: GraphFormat,
+    /// The form of the graph [default: as the ending of the file says, else dot]
+    #[arg(long, value_enum)]
+    pub format: Option<GraphFormat>,
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -39,10 +39,9 @@ pub struct GraphArgs {
 }
 
 /// Forms of the graph.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum GraphFormat {
     /// For Graphviz
-    #[default]
     Dot,
     /// For Markdown
     Mermaid,
@@ -52,14 +51,21 @@ pub enum GraphFormat {
     Svg,
 }
 
-impl GraphFormat {
+impl GraphArgs {
     /// The form that is asked for.
-    pub fn form(self) -> GraphForm {
-        match self {
-            Self::Dot => GraphForm::Dot,
-            Self::Mermaid => GraphForm::Mermaid,
-            Self::Json => GraphForm::Json,
-            Self::Svg => GraphForm::Svg,
+    pub fn form(&self) -> GraphForm {
+        let ending = self.output.as_ref().and_then(|file| file.extension()?.to_str());
+        let format = self.format.unwrap_or(match ending {
+            Some("svg") => GraphFormat::Svg,
+            Some("json") => GraphFormat::Json,
+            Some("mmd" | "mermaid") => GraphFormat::Mermaid,
+            _ => GraphFormat::Dot,
+        });
+        match format {
+            GraphFormat::Dot => GraphForm::Dot,
+            GraphFormat::Mermaid => GraphForm::Mermaid,
+            GraphFormat::Json => GraphForm::Json,
+            GraphFormat::Svg => GraphForm::Svg,
         }
     }
 }

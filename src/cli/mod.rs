@@ -13,9 +13,12 @@ mod report;
 mod settings;
 mod watching;
 
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
 pub use baseline::BaselineArgs;
 pub use check::{CheckArgs, CheckFormat, Output};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 pub use config::ConfigArgs;
 pub use graph::{GraphArgs, GraphFormat};
 pub use init::InitArgs;
@@ -40,6 +43,30 @@ pub struct Cli {
     /// When to colour the output.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto, global = true)]
     pub color: Color,
+}
+
+impl Cli {
+    /// What this process was given. What does not begin with a command is meant for `check`.
+    pub fn read() -> Self {
+        Self::parse_from(with_command(std::env::args_os().collect()))
+    }
+}
+
+fn with_command(mut given: Vec<OsString>) -> Vec<OsString> {
+    if given.get(1).is_some_and(|first| is_for_check(first)) {
+        given.insert(1, "check".into());
+    }
+    given
+}
+
+/// Whether a first argument is a flag of `check`, or a path that is there and no command's name.
+fn is_for_check(first: &OsStr) -> bool {
+    let text = first.to_string_lossy();
+    if text.starts_with('-') && text != "-" {
+        return !matches!(&*text, "-h" | "--help" | "-V" | "--version") && !text.starts_with("--color");
+    }
+    let is_command = text == "help" || Cli::command().get_subcommands().any(|c| c.get_name() == text);
+    !is_command && Path::new(first).exists()
 }
 
 const EXAMPLES: &str = "\
@@ -113,8 +140,6 @@ pub enum Color {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
     use crate::config::Config;
 
@@ -138,5 +163,15 @@ mod tests {
         assert!(config.notes && config.strict && !config.include_tests);
         let args = InputArgs { max_amplification: Some(3), ..InputArgs::default() };
         assert_eq!(args.over(Config { max_amplification: 20, ..Config::default() }).max_amplification, 3);
+    }
+
+    #[test]
+    fn what_does_not_begin_with_a_command_is_for_check() {
+        let of = |given: &[&str]| with_command(given.iter().map(OsString::from).collect());
+        assert_eq!(of(&["retrylint", "--notes"]), ["retrylint", "check", "--notes"]);
+        assert_eq!(of(&["retrylint", "src"]), ["retrylint", "check", "src"]);
+        for kept in [&["retrylint"][..], &["retrylint", "rules"], &["retrylint", "--help"], &["retrylint", "no-such"]] {
+            assert_eq!(of(kept), kept);
+        }
     }
 }

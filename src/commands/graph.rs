@@ -27,7 +27,7 @@ pub(super) fn run(args: &GraphArgs, terminal: Terminal) -> Result<Status, Failur
         })?;
         return Ok(if holds { Status::Clean } else { Status::Findings });
     }
-    let form = args.format.form();
+    let form = args.form();
     match &args.output {
         None => terminal.out(|out| graph::write(&run, form, out))?,
         Some(file) => {

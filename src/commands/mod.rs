@@ -17,8 +17,6 @@ mod watched;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::baseline::Unusable;
 use crate::cli::{CheckArgs, Cli, Command};
 use crate::config::Invalid;
@@ -48,7 +46,7 @@ enum Failure {
 
 /// Runs the program on the arguments of this process.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::read();
     let terminal = Terminal::new(cli.color);
     let done = match cli.command.unwrap_or_else(|| Command::Check(CheckArgs::of_working_directory())) {
         Command::Check(args) => check::run(&args, terminal),

@@ -15,7 +15,9 @@ pub enum Trouble {
     #[error("--since needs a git repository: {0}")]
     NoRepository(String),
     /// The revision is not there.
-    #[error("there is no revision `{0}` here; `git log --oneline` and `git branch --all` list some")]
+    #[error(
+        "there is no revision `{0}` here; `git log --oneline` and `git branch --all` list some, and a shallow clone has few (in CI: `fetch-depth: 0`)"
+    )]
     Unknown(String),
     /// Git failed.
     #[error("git {command} failed: {said}")]

@@ -7,9 +7,17 @@
 use std::ops::Range;
 
 use super::{SourceFile, Span};
+use crate::suggest;
 
 /// What such a comment starts with.
-const MARK: &str = "retrylint: allow";
+const MARK: &str = "retrylint:";
+
+/// The words behind it.
+const ALLOW: &str = "allow";
+const ALLOW_FILE: &str = "allow-file";
+
+/// What other linters call it.
+const OTHERS: [&str; 4] = ["ignore", "disable", "nolint", "skip"];
 
 /// What opens a comment, in all the formats that are read.
 const OPENERS: [&str; 7] = ["//", "#", "--", "/*", "<!--", ";", "*"];
@@ -65,13 +73,17 @@ impl Reader<'_> {
         let line = self.line_at(at);
         let before = self.text.get(line.start..at)?;
         let opener = OPENERS.iter().filter_map(|opener| before.find(opener)).min()?;
-        let whole_file = self.text.get(at + MARK.len()..)?.starts_with("-file");
-        let open = at + MARK.len() + if whole_file { "-file".len() } else { 0 };
-        if self.text.get(open..)?.chars().next()? != '(' {
-            return None;
+        let said = self.text.get(at + MARK.len()..line.end)?;
+        let start = line.end - said.trim_start_matches([' ', '\t']).len();
+        let (word, rest) = self.text.get(start..line.end)?.split_once('(')?;
+        let open = start + word.len();
+        let whole_file = word == ALLOW_FILE;
+        if word != ALLOW && !whole_file {
+            let meant = OTHERS.contains(&word) || suggest::closest(word, [ALLOW, ALLOW_FILE]).is_some();
+            let span = self.span(start, open);
+            let problem = format!("`{word}` is not known; there are `{ALLOW}` and `{ALLOW_FILE}`");
+            return meant.then(|| Allow { problem: Some((problem, span)), ..empty(span) });
         }
-        let rest = self.text.get(open + 1..line.end)?;
-        let start = at + "retrylint: ".len();
         let Some(close) = closing(rest) else {
             let span = self.span(start, line.end);
             return Some(Allow { problem: Some(("the closing `)` is missing".to_owned(), span)), ..empty(span) });
@@ -245,6 +257,7 @@ mod tests {
         assert_eq!(allows(&file("text: \"retrylint: allow\"\n")), []);
         assert_eq!(allows(&file("retrylint: allow(x)\n")), []);
         assert_eq!(allows(&file("# retrylint: allowed(x)\n")), []);
+        assert_eq!(allows(&file("# retrylint: see the page (and the rule)\n")), []);
     }
 
     #[test]
@@ -253,5 +266,14 @@ mod tests {
         assert!(unclosed[0].problem.is_some());
         let unknown = allows(&file("# retrylint: allow(x, why = \"y\")\na: 1\n"));
         assert!(unknown[0].problem.as_ref().is_some_and(|(text, _)| text.contains("`why`")));
+        for misspelt in ["# retrylint: alow(x, reason = \"y\")\n", "# retrylint:ignore(x)\n"] {
+            assert!(allows(&file(misspelt))[0].problem.as_ref().is_some_and(|(text, _)| text.contains("`allow`")));
+        }
+    }
+
+    #[test]
+    fn the_blank_behind_the_colon_may_be_left_out() {
+        let found = allows(&file("# retrylint:allow(x, reason = \"y\")\na: 1\n"));
+        assert!(found[0].problem.is_none() && found[0].rules[0].0 == "x");
     }
 }

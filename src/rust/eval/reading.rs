@@ -14,6 +14,7 @@ use super::reply::Reply;
 use super::statics::Statics;
 use super::value::ClientLayer;
 use super::watch::{self, Watched};
+use super::words::function_at;
 use crate::facts::{PackageFact, SettingsFact};
 use crate::model::{Answer, Mode, ModeSet, Setting, Unresolved};
 use crate::rust::index::{FnIx, Index};
@@ -171,23 +172,45 @@ impl<'a> Reader<'a> {
     /// Calls that may be repeated, each from the first root that leads to it.
     fn firsts(mut self, group: &[Vec<(FnIx, &Found)>]) -> (Draft<'a>, BTreeMap<Span, Known<'a>>) {
         let mut known = BTreeMap::new();
-        for (root, found) in group.iter().flatten() {
-            if known.get(&found.goal.span).is_some_and(|k: &Known<'_>| !k.retries.is_empty() || found.goal.http) {
-                continue;
+        for roots in group {
+            let mut seen = false;
+            for (root, found) in roots {
+                seen |= self.first(*root, found, &mut known);
             }
-            let most = if found.goal.http { STEPS_OF_CALL } else { STEPS_OF_CALL / 3 };
-            let mut left = most;
-            let watched = watch::watch(&self.shared, &self.instances, *root, found, &mut left);
-            let retries = layers::retries(&watched);
-            let costly = most - left > COSTLY;
-            let others = layers::repeating(&watched).filter(|s| !retries.iter().any(|r| r.key.0 == *s)).collect();
-            known.insert(found.goal.span, Known { root: *root, retries: retries.clone(), others, costly });
-            self.note(*root, &watched, retries);
-            if watched.cut {
-                self.cut(*root);
+            if let (false, Some((_, found))) = (seen, roots.first()) {
+                self.from_nearby(found.goal.span, &mut known);
             }
         }
         (self.out, known)
+    }
+
+    /// Watches a call that may be repeated, unless enough is known of it. Whether it was seen to be made.
+    fn first(&mut self, root: FnIx, found: &Found, known: &mut BTreeMap<Span, Known<'a>>) -> bool {
+        if known.get(&found.goal.span).is_some_and(|k| !k.retries.is_empty() || found.goal.http) {
+            return true;
+        }
+        let most = if found.goal.http { STEPS_OF_CALL } else { STEPS_OF_CALL / 3 };
+        let mut left = most;
+        let watched = watch::watch(&self.shared, &self.instances, root, found, &mut left);
+        let retries = layers::retries(&watched);
+        let costly = most - left > COSTLY;
+        let others = layers::repeating(&watched).filter(|s| !retries.iter().any(|r| r.key.0 == *s)).collect();
+        known.insert(found.goal.span, Known { root, retries: retries.clone(), others, costly });
+        self.note(root, &watched, retries);
+        if watched.cut {
+            self.cut(root);
+        }
+        watched.target.is_some()
+    }
+
+    /// Watches a call from the function in which it stands: from none of the roots that lead to it was it seen to be
+    /// made, since too much lies between.
+    fn from_nearby(&mut self, span: Span, known: &mut BTreeMap<Span, Known<'a>>) {
+        let Some(function) = function_at(self.shared.index, span) else { return };
+        let found = watch::discover(&self.shared, &self.instances, function).found;
+        let Some(found) = found.iter().find(|f| f.looped && f.goal.span == span) else { return };
+        known.remove(&span);
+        self.first(function, found, known);
     }
 
     fn group(mut self, group: &[Start], known: &BTreeMap<Span, Known<'a>>) -> Draft<'a> {

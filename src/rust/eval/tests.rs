@@ -27,6 +27,29 @@ pub async fn load(http: &reqwest::Client) -> Result<String, reqwest::Error> {
     assert_eq!(layers(text), "rust:4: 4 attempts, 200ms x2 @9, no jitter, on refused timeout 4xx 5xx, any error: 7");
 }
 
+#[test]
+fn what_no_root_is_seen_to_reach_is_read_by_itself() {
+    let text = r#"
+pub async fn serve(http: &reqwest::Client) {
+    let remote = false;
+    if remote {
+        load(http).await;
+    }
+}
+
+async fn load(http: &reqwest::Client) -> bool {
+    for _ in 0..3 {
+        if http.get("http://stock/levels").send().await.is_ok() {
+            return true;
+        }
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    }
+    false
+}
+"#;
+    assert_eq!(layers(text), "rust:10: 3 attempts, fixed 1s @14, no jitter, on refused timeout");
+}
+
 /// Reads one function in which `count` is what bounds a loop.
 fn counted_by(around: &str, count: &str) -> String {
     layers(&format!(

@@ -8,10 +8,10 @@ use super::InputArgs;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  retrylint baseline                                 write down what is found now
-  retrylint check --baseline retrylint-baseline.json fail on what is new
-  retrylint baseline --prune                         take out what is mended
-  retrylint baseline -o ci/retries.json deploy       another file, of one folder
+  retrylint baseline                                    write down what is found now
+  retrylint check --baseline retrylint-baseline.json    fail on what is new
+  retrylint baseline --prune                            take out what is mended
+  retrylint baseline -o ci/retries.json deploy          another file, of one folder
 
 Exit status:
   0  written, whatever is in it

@@ -202,8 +202,12 @@ impl Text {
             .since
             .as_ref()
             .map(|left| format!("; {} not touched since {}", left.findings, wrap::safe(&left.revision)));
+        let allowed = match run.suppressed.len() {
+            0 => String::new(),
+            n => format!("; {n} allowed"),
+        };
         let mut out = format!(
-            "{found} in {}; {}, {}; {} not resolved, {} not read{}{generated}\n",
+            "{found} in {}; {}, {}; {} not resolved, {} not read{allowed}{}{generated}\n",
             plural(run.files, "file"),
             plural(run.model.layers.len(), "layer"),
             plural(run.model.paths.len(), "path"),

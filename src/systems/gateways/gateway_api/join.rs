@@ -180,7 +180,10 @@ impl<'a> Join<'a> {
         let policy = istio::default_policy(rule.opens, rule.before_1_24);
         let layer = self.layer(rule, Implementation::Istio, policy, callers);
         let reading = format!("{}, which sets no `retry`", layer.name);
-        Layer { system: "istio", asked_for: false, reading, ..layer }
+        // There is no `retry` to take out: without one the default holds.
+        let advice =
+            Advice { fewer: Some("set `retry: {attempts: 0}` on the rule".to_string()), ..layer.advice.clone() };
+        Layer { system: "istio", asked_for: false, reading, advice, ..layer }
     }
 
     /// The budget of the Services that a route leads to.

@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
                 seen |= self.first(*root, found, &mut known);
             }
             if let (false, Some((_, found))) = (seen, roots.first()) {
-                self.from_nearby(found.goal.span, &mut known);
+                self.nearby(found.goal.span, &mut known);
             }
         }
         (self.out, known)
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
 
     /// Watches a call from the function in which it stands: from none of the roots that lead to it was it seen to be
     /// made, since too much lies between.
-    fn from_nearby(&mut self, span: Span, known: &mut BTreeMap<Span, Known<'a>>) {
+    fn nearby(&mut self, span: Span, known: &mut BTreeMap<Span, Known<'a>>) {
         let Some(function) = function_at(self.shared.index, span) else { return };
         let found = watch::discover(&self.shared, &self.instances, function).found;
         let Some(found) = found.iter().find(|f| f.looped && f.goal.span == span) else { return };

@@ -24,7 +24,7 @@ words='retry|retries|attempt|backon|reqwest|\.send\(|\.await|sleep|apiVersion|_f
 # Seconds of the fastest run of a command; its exit status does not matter (retrylint finds something: 1).
 seconds() {
     if command -v hyperfine >/dev/null; then
-        hyperfine --ignore-failure --warmup 1 --runs "$runs" --export-csv /dev/stdout --style none -- "$*" 2>/dev/null |
+        hyperfine --ignore-failure --warmup 1 --runs "$runs" --export-csv /dev/stdout --style none -- "$(printf '%q ' "$@")" 2>/dev/null |
             awk -F, 'NR == 2 { print $7 }'
         return
     fi

@@ -197,7 +197,9 @@ impl Text {
             n => format!("; {n} generated and left alone (--include-generated reads them)"),
         };
         let plural = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
-        let known = run.baseline.as_ref().map(|compared| format!("; {} in the baseline", compared.known.len()));
+        // Beside a revision, what is known of lines that nobody touched is among what is left out.
+        let known = run.baseline.as_ref().map(|compared| compared.known.len()).filter(|n| *n > 0 || run.since.is_none());
+        let known = known.map(|n| format!("; {n} in the baseline"));
         let unchanged = run
             .since
             .as_ref()
@@ -206,8 +208,8 @@ impl Text {
             0 => String::new(),
             n => format!("; {n} allowed"),
         };
-        let mut out = format!(
-            "{found} in {}; {}, {}; {} not resolved, {} not read{allowed}{}{generated}\n",
+        let line = format!(
+            "{found} in {}; {}, {}; {} not resolved, {} not read{allowed}{}{generated}",
             plural(run.files, "file"),
             plural(run.model.layers.len(), "layer"),
             plural(run.model.paths.len(), "path"),
@@ -215,6 +217,7 @@ impl Text {
             run.unread.len(),
             known.unwrap_or_default() + &unchanged.unwrap_or_default(),
         );
+        let mut out = wrap::wrap(&line, self.style.width, self.style.width.saturating_sub(2)).join("\n  ") + "\n";
         if let Some(worst) = shown.iter().max_by_key(|f| (f.severity, std::cmp::Reverse(f.order()))) {
             let _ = writeln!(out, "{}", self.style.paint(Ink::Faint, pages(worst, shown)));
         }

@@ -144,6 +144,8 @@ struct Known<'a> {
     /// What made the call again and is no retry all the same: a poll, a queue.
     others: BTreeSet<Span>,
     costly: bool,
+    /// Whether the budget ran out, so that a retry may have been missed.
+    cut: bool,
 }
 
 /// Reads one group of roots.
@@ -177,7 +179,9 @@ impl<'a> Reader<'a> {
             for (root, found) in roots {
                 seen |= self.first(*root, found, &mut known);
             }
-            if let (false, Some((_, found))) = (seen, roots.first()) {
+            let Some((_, found)) = roots.first() else { continue };
+            let missed = known.get(&found.goal.span).is_some_and(|k| k.cut && k.retries.is_empty());
+            if !seen || missed {
                 self.nearby(found.goal.span, &mut known);
             }
         }
@@ -195,7 +199,8 @@ impl<'a> Reader<'a> {
         let retries = layers::retries(&watched);
         let costly = most - left > COSTLY;
         let others = layers::repeating(&watched).filter(|s| !retries.iter().any(|r| r.key.0 == *s)).collect();
-        known.insert(found.goal.span, Known { root, retries: retries.clone(), others, costly });
+        let cut = watched.cut || known.get(&found.goal.span).is_some_and(|k| k.cut);
+        known.insert(found.goal.span, Known { root, retries: retries.clone(), others, costly, cut });
         self.note(root, &watched, retries);
         if watched.cut {
             self.cut(root);
@@ -204,7 +209,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Watches a call from the function in which it stands: from none of the roots that lead to it was it seen to be
-    /// made, since too much lies between.
+    /// made, or made again before the budget ran out, since too much lies between.
     fn nearby(&mut self, span: Span, known: &mut BTreeMap<Span, Known<'a>>) {
         let Some(function) = function_at(self.shared.index, span) else { return };
         let found = watch::discover(&self.shared, &self.instances, function).found;

@@ -7,7 +7,8 @@ use super::modules::Modules;
 use super::names::{Item, Names};
 use super::packages::Packages;
 
-/// A name that functions in more files of one package have says nothing about which of them is meant, and leads nowhere by itself.
+/// A name that functions in more files of one package have says nothing about which of them is meant: it leads only to
+/// files that name the type or trait, too.
 pub(super) const MANY: usize = 8;
 
 /// An item: its file, and its number there.
@@ -41,6 +42,8 @@ struct Table<'n, 't> {
     users: HashMap<&'t str, Vec<ItemIx>>,
     /// Names of functions that many files of a package have.
     many: HashSet<(usize, &'t str)>,
+    /// The files that name a type or trait of which a method has such a name.
+    naming: HashMap<&'t str, HashSet<usize>>,
 }
 
 impl<'n, 't> Table<'n, 't> {
@@ -52,6 +55,7 @@ impl<'n, 't> Table<'n, 't> {
             by_owner: HashMap::new(),
             users: HashMap::new(),
             many: HashSet::new(),
+            naming: HashMap::new(),
         };
         let mut functions: HashMap<&'t str, HashMap<usize, Vec<usize>>> = HashMap::new();
         for (ix, item) in table.items().filter(|(_, item)| !item.name.is_empty()) {
@@ -76,7 +80,25 @@ impl<'n, 't> Table<'n, 't> {
                 table.users.entry(*name).or_default().push(ix);
             }
         }
+        table.find_naming();
         table
+    }
+
+    fn find_naming(&mut self) {
+        let of_many = |(ix, item): &(ItemIx, &Item<'t>)| {
+            item.is_function && self.many.contains(&(self.packages.of(ix.0), item.name))
+        };
+        let owners = self.items().filter(of_many).flat_map(|(_, item)| [item.owner, item.of_trait]);
+        let mut naming: HashMap<&'t str, HashSet<usize>> =
+            owners.filter(|owner| !owner.is_empty()).map(|owner| (owner, HashSet::new())).collect();
+        for ((file, _), item) in self.items() {
+            for name in &item.uses {
+                if let Some(files) = naming.get_mut(name) {
+                    files.insert(file);
+                }
+            }
+        }
+        self.naming = naming;
     }
 
     fn items(&self) -> impl Iterator<Item = (ItemIx, &'n Item<'t>)> + use<'n, 't> {
@@ -92,13 +114,19 @@ impl<'n, 't> Table<'n, 't> {
         self.packages.of(ix.0)
     }
 
-    /// The items that use a function by its name, unless many files of its package have one of that name.
+    /// The items that use a function by its name. Where many files of its package have one of that name, only those in
+    /// files that name its type or trait.
     fn users(&self, function: ItemIx) -> impl Iterator<Item = ItemIx> {
         let package = self.package(function);
-        let name = self.item(function).filter(|f| f.is_function).map_or("", |f| f.name);
-        let users = self.users.get(name).filter(|_| !self.many.contains(&(package, name)));
-        let users = users.into_iter().flatten().copied();
-        users.filter(move |user| self.packages.sees(self.package(*user), package))
+        let item = self.item(function).filter(|f| f.is_function);
+        let name = item.map_or("", |f| f.name);
+        let is_many = self.many.contains(&(package, name));
+        let owners = item.map_or([""; 2], |f| [f.owner, f.of_trait]);
+        let named = move |user: &ItemIx| {
+            owners.iter().any(|owner| self.naming.get(owner).is_some_and(|files| files.contains(&user.0)))
+        };
+        let users = self.users.get(name).into_iter().flatten().copied();
+        users.filter(move |user| (!is_many || named(user)) && self.packages.sees(self.package(*user), package))
     }
 
     /// The items that repeat something, or make a request.

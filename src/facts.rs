@@ -24,7 +24,7 @@ pub use packages::{Dependency, LockFact, PackageFact, WorkspaceFact};
 pub use schema::{ColumnFact, SchemaChange, SchemaFact, TableFact, UniqueFact};
 pub use settings::{
     AddressFact, AddressOf, ApplicationDocument, ApplicationFact, ApplicationNameFact, ApplicationSetting,
-    ConfigMapFact, ConfigUse, ConfigUseFact, EnvFileFact, EnvFileUseFact, MountedMapFact, SettingsFact,
+    ConfigMapFact, ConfigUse, ConfigUseFact, EnvFileFact, EnvFileUseFact, MountedMapFact, Platform, SettingsFact,
 };
 
 /// The facts of one unit, or of all units together.

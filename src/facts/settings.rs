@@ -74,10 +74,21 @@ pub struct ApplicationFact {
     pub path: String,
     /// Its name, where the settings tell it.
     pub name: Option<String>,
+    /// What it runs on.
+    pub platform: Platform,
     /// The documents, later ones over earlier ones.
     pub documents: Vec<ApplicationDocument>,
     /// The first document.
     pub span: Span,
+}
+
+/// What an application runs on: it decides how files, profiles and the environment come together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Platform {
+    /// Java: Spring Boot, Micronaut, Quarkus.
+    Jvm,
+    /// .NET, whose profiles are called environments.
+    DotNet,
 }
 
 /// What an application calls itself.
@@ -118,7 +129,7 @@ pub enum AddressOf {
 /// One document of an application's settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApplicationDocument {
-    /// The profile under which it counts; `None` = always.
+    /// The profile under which it counts, or an expression over several (`prod & !cloud`); `None` = always.
     pub profile: Option<String>,
     /// Its settings, in the order of the file.
     pub settings: Vec<ApplicationSetting>,

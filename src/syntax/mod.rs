@@ -11,6 +11,7 @@ pub mod eskip;
 pub mod haproxy;
 pub mod hcl;
 pub mod json;
+pub mod literals;
 pub mod nginx;
 pub mod properties;
 pub mod sections;
@@ -25,7 +26,7 @@ pub use tree::{Comment, Entry, Node, Parsed, Scalar, SyntaxError, Value, relaxed
 
 use crate::source::SourceFile;
 
-/// Reads a settings file. Rust and SQL have no tree here: their readers stand with what they read.
+/// Reads a settings file. Rust, Go and SQL have no tree here: their readers stand with what they read.
 pub fn parse(syntax: Syntax, file: &SourceFile) -> Parsed {
     match syntax {
         Syntax::Yaml => templates::parse(file),
@@ -46,7 +47,7 @@ pub fn parse(syntax: Syntax, file: &SourceFile) -> Parsed {
         Syntax::Ini => sections::parse(file, sections::Form::Ini),
         Syntax::Sections => sections::parse(file, sections::Form::Words),
         Syntax::Variables => sections::parse(file, sections::Form::Variables),
-        Syntax::Rust | Syntax::Sql | Syntax::Template => Parsed::default(),
+        Syntax::Rust | Syntax::Sql | Syntax::Template | Syntax::Go => Parsed::default(),
     }
 }
 
@@ -93,6 +94,8 @@ pub enum Syntax {
     Rust,
     /// SQL scripts.
     Sql,
+    /// Go sources, of which texts alone are read.
+    Go,
     /// Named templates of a Helm chart.
     Template,
 }
@@ -129,6 +132,7 @@ impl Syntax {
             "rs" => Self::Rust,
             "sql" => Self::Sql,
             "java" | "kt" => Self::Annotations,
+            "go" => Self::Go,
             "tpl" => Self::Template,
             _ => return None,
         })
@@ -143,6 +147,7 @@ fn of_program(path: &str, name: &str) -> Option<Syntax> {
         ".npmrc" | "npmrc" | "pip.conf" | "pip.ini" | "airflow.cfg" | "kong.conf" | "kong.conf.default" => Syntax::Ini,
         "telegraf.conf" => Syntax::Toml,
         "config" if is_aws(path) => Syntax::Ini,
+        "maven.config" => Syntax::Ini,
         ".env" => Syntax::Variables,
         name if name.starts_with(".env.") || name.ends_with(".env") => Syntax::Variables,
         name if name.ends_with(".conf") && (name.contains("fluent-bit") || name.contains("fluentbit")) => {

@@ -1,4 +1,4 @@
-//! Settings files that stand as text inside a ConfigMap.
+//! Settings files that stand as text inside a ConfigMap or a Secret.
 
 use std::sync::Arc;
 
@@ -32,8 +32,13 @@ pub(super) fn in_config_maps<'a>(
 ) -> Vec<Vec<Inner<'a>>> {
     let mut out = Vec::new();
     for (file, root) in documents {
-        for object in objects::of(root).into_iter().filter(|o| o.kind == "ConfigMap" && o.version == "v1") {
-            let entries = object.node.get("data").map_or(&[][..], Node::entries);
+        for object in objects::of(root).into_iter().filter(|o| o.version == "v1") {
+            let key = match object.kind {
+                "ConfigMap" => "data",
+                "Secret" => "stringData",
+                _ => continue,
+            };
+            let entries = object.node.get(key).map_or(&[][..], Node::entries);
             let texts = entries.iter().filter_map(|e| Some((&*e.key, text_of(file, &e.value)?, syntax_of(&e.key)?)));
             let texts: Vec<(&str, (usize, &str), Syntax)> = texts.collect();
             if texts.iter().any(|(_, (_, text), _)| is_read(text)) {

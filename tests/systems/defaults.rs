@@ -24,6 +24,12 @@ const JOB: &str = "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: 
 const CONNECTOR: &str =
     r#"{"name": "a", "config": {"connector.class": "FileSinkConnector", "topics": "t", "errors.tolerance": "all"}}"#;
 
+const MAVEN: &str = "-Daether.transport.http.retryHandler.count=5\n";
+
+const GENERATED: &str = r#"{"methodConfig": [{"name": [{"service": "google.a.B"}], "timeout": "20s", "retryPolicy": {"maxAttempts": 4, "initialBackoff": "1s", "maxBackoff": "10s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
+
+const GENERATED_OPEN: &str = r#"{"methodConfig": [{"name": [{"service": "google.a.B"}], "retryPolicy": {"maxAttempts": 4, "initialBackoff": "1s", "maxBackoff": "10s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
+
 const TF_QUEUE: &str = "resource \"aws_sqs_queue\" \"q\" {\n}\n";
 
 const ROWS: &[Row] = &[
@@ -839,6 +845,20 @@ const ROWS: &[Row] = &[
     },
     Row {
         system: "grpc",
+        what: "maxAttempts for generated clients of Google's APIs",
+        file: "a_grpc_service_config.json",
+        text: GENERATED,
+        holds: |f| matches!(only(f).attempts.value(), Some(Attempts::Within { deadline, about: 5 }) if deadline.as_secs() == 20),
+    },
+    Row {
+        system: "grpc",
+        what: "timeout for generated clients of Google's APIs absent",
+        file: "a_grpc_service_config.json",
+        text: GENERATED_OPEN,
+        holds: |f| is_default(&only(f).overall, Duration::from_secs(120)),
+    },
+    Row {
+        system: "grpc",
         what: "retryThrottling absent",
         file: "a.json",
         text: GRPC,
@@ -1122,6 +1142,27 @@ const ROWS: &[Row] = &[
         file: "a.yaml",
         text: "{blocks_storage: {}, query_range: {max_retries: 4}}",
         holds: |f| only(f).wait == Wait::None && written_count(f, 4),
+    },
+    Row {
+        system: "query-frontend",
+        what: "Mimir's waits",
+        file: "a.yaml",
+        text: "{blocks_storage: {}, frontend: {max_retries: 4}}",
+        holds: |f| only(f).wait == Wait::None && written_count(f, 4),
+    },
+    Row {
+        system: "query-frontend",
+        what: "Tempo's waits",
+        file: "a.yaml",
+        text: "{query_frontend: {max_retries: 4}}",
+        holds: |f| only(f).wait == Wait::None && written_count(f, 4),
+    },
+    Row {
+        system: "query-frontend",
+        what: "Tempo's max_retries: 0",
+        file: "a.yaml",
+        text: "{queryFrontend: {config: {max_retries: 0}}}",
+        holds: |f| written_count(f, 1),
     },
     Row {
         system: "query-frontend",
@@ -1410,14 +1451,14 @@ const ROWS: &[Row] = &[
         system: "dotnet-resilience",
         what: "MaxRetryAttempts: 2147483647",
         file: "a.json",
-        text: r#"{"A": {"MaxRetryAttempts": 2147483647}}"#,
+        text: r#"{"Retry": {"MaxRetryAttempts": 2147483647}}"#,
         holds: |f| only(f).is_unbounded(),
     },
     Row {
         system: "dotnet-resilience",
         what: "Delay absent",
         file: "a.json",
-        text: r#"{"A": {"MaxRetryAttempts": 3}}"#,
+        text: r#"{"Retry": {"MaxRetryAttempts": 3}}"#,
         holds: |f| waits(f, [2000; 5]),
     },
     Row {
@@ -1740,6 +1781,59 @@ const ROWS: &[Row] = &[
         text: "httpRetry: 4",
         holds: |f| {
             only(f).retries.yes.names() == ["refused", "timeout", "408", "429", "500", "502-504", "521", "522", "524"]
+        },
+    },
+    Row {
+        system: "uv",
+        what: "UV_HTTP_RETRIES: 0",
+        file: "compose.yaml",
+        text: "services: {a: {image: a, environment: {UV_HTTP_RETRIES: '0'}}}",
+        holds: |f| written_count(f, 1),
+    },
+    Row {
+        system: "uv",
+        what: "waits",
+        file: "compose.yaml",
+        text: "services: {a: {image: a, environment: {UV_HTTP_RETRIES: '4'}}}",
+        holds: |f| {
+            let cap = Some(Duration::from_secs(30));
+            written_count(f, 5)
+                && matches!(&only(f).wait, Wait::Exponential { cap: Setting::Default { value, .. }, .. } if *value == cap)
+                && only(f).jitter.value().is_some_and(|j| *j != Jitter::None)
+        },
+    },
+    Row {
+        system: "uv",
+        what: "what is retried",
+        file: "compose.yaml",
+        text: "services: {a: {image: a, environment: {UV_HTTP_RETRIES: '4'}}}",
+        holds: |f| only(f).retries.yes.names() == ["refused", "timeout", "408", "429", "5xx"],
+    },
+    Row {
+        system: "maven",
+        what: "retryHandler.count: 0",
+        file: ".mvn/maven.config",
+        text: "-Daether.transport.http.retryHandler.count=0\n",
+        holds: |f| written_count(f, 1),
+    },
+    Row {
+        system: "maven",
+        what: "retryHandler.interval, .intervalMax absent",
+        file: ".mvn/maven.config",
+        text: MAVEN,
+        holds: |f| {
+            waits(f, [5000, 10_000, 15_000, 20_000, 25_000])
+                && only(f).wait.nominal(99) == Some(Duration::from_secs(300))
+        },
+    },
+    Row {
+        system: "maven",
+        what: "what is retried",
+        file: ".mvn/maven.config",
+        text: MAVEN,
+        holds: |f| {
+            only(f).retries.yes.names() == ["refused", "timeout", "429", "503"]
+                && only(f).retry_after.value() == Some(&true)
         },
     },
     Row {

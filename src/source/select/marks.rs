@@ -35,9 +35,14 @@ pub(super) fn holds_mark(text: &str) -> bool {
     MARKS.as_ref().is_none_or(|marks| marks.is_match(text))
 }
 
-/// Whether a Rust file holds settings as a text: a gRPC service config.
+/// Whether a source holds settings as a text: a gRPC service config.
 pub(super) fn holds_settings(text: &str) -> bool {
     text.contains("methodConfig")
+}
+
+/// Whether a source of Go, Java or Kotlin is one of tests.
+pub fn is_test(path: &str) -> bool {
+    path.ends_with("_test.go") || path.contains("src/test/")
 }
 
 /// Whether a source of Java or Kotlin holds an annotation that is read.

@@ -22,6 +22,7 @@ use crate::rust::lower::is_test_path;
 use crate::source::SourceFile;
 use crate::syntax::Syntax;
 use crate::systems;
+pub use marks::is_test;
 use modules::Modules;
 use names::Names;
 use packages::Packages;
@@ -97,7 +98,11 @@ fn mark_settings(files: &[SourceFile], paths: &[&str], include_tests: bool, conc
                 return marks::holds_settings(&file.text) && (include_tests || !is_test_path(&file.path));
             }
             if Syntax::of_path(&file.path) == Some(Syntax::Annotations) {
-                return marks::holds_annotation(&file.text) && !file.path.contains("src/test/");
+                let holds = marks::holds_annotation(&file.text) || marks::holds_settings(&file.text);
+                return holds && !marks::is_test(&file.path);
+            }
+            if Syntax::of_path(&file.path) == Some(Syntax::Go) {
+                return marks::holds_settings(&file.text) && !marks::is_test(&file.path);
             }
             is_script(&file.path)
                 || is_env(&file.path)

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::spring::{self, Document};
-use crate::facts::{ApplicationDocument, ApplicationFact, ApplicationSetting, ComponentFact, EnvFact, Facts};
+use super::{appsettings, profiles};
+use crate::facts::{ApplicationDocument, ApplicationFact, ApplicationSetting, ComponentFact, EnvFact, Facts, Platform};
 use crate::model::{Inert, Layer};
 use crate::source::Span;
 use crate::syntax::{Entry, Node, Scalar, Value, relaxed};
@@ -26,28 +27,54 @@ const MAX_LAYERS: usize = 20_000;
 
 /// Notes the application that a unit is, once, whichever systems look at it.
 pub(super) fn note(unit: &Unit<'_>, facts: &mut Facts) {
+    // What else is in a ConfigMap is no settings of the application.
+    let any = unit.parts.iter().any(|part| unit_of(part.name).is_some());
+    let parts = unit.parts.iter().filter(|part| !any || unit_of(part.name).is_some());
+    let documents = parts.flat_map(|part| part.parsed.documents.iter().map(move |root| (part, &**root)));
     let documents: Vec<_> =
-        unit.documents().filter(|(file, root)| !is_test(&file.path) && !root.entries().is_empty()).collect();
-    let Some((file, first)) = documents.first() else { return };
-    if facts.applications.iter().any(|a| a.span == first.span) {
+        documents.filter(|(part, root)| !is_test(&part.file.path) && !root.entries().is_empty()).collect();
+    let Some((part, first)) = documents.first() else { return };
+    if is_noted(Platform::Jvm, first.span, facts) {
         return;
     }
     let mut left = MAX_SETTINGS;
     let mut read: Vec<ApplicationDocument> = Vec::new();
     let mut names = Vec::new();
-    for (file, root) in &documents {
-        let document = Document::new(&file.path, root);
+    for (part, root) in &documents {
+        let document = Document::new(part.name, root);
         if document.profile.is_none() {
             names.extend(name(&document));
         }
         let leaves = spring::leaves(root, &[]).into_iter().take(left);
-        let settings: Vec<ApplicationSetting> =
-            leaves.map(|l| ApplicationSetting { path: l.path, entry: l.entry.clone() }).collect();
-        left -= settings.len();
-        read.push(ApplicationDocument { profile: document.profile, settings });
+        let settings = leaves.map(|l| ApplicationSetting { path: l.path, entry: l.entry.clone() });
+        let (own, marked): (Vec<ApplicationSetting>, Vec<_>) = settings.partition(|s| of_mark(s).is_none());
+        left -= own.len() + marked.len();
+        read.push(ApplicationDocument { profile: document.profile, settings: own });
+        read.extend(marked.into_iter().filter_map(|setting| {
+            let profile = of_mark(&setting)?;
+            let path = setting.path.into_iter().skip(1).collect();
+            let settings = vec![ApplicationSetting { path, entry: setting.entry }];
+            Some(ApplicationDocument { profile: Some(profile), settings })
+        }));
     }
-    let name = names.into_iter().next();
-    facts.applications.push(ApplicationFact { path: file.path.to_string(), name, documents: read, span: first.span });
+    facts.applications.push(ApplicationFact {
+        path: part.file.path.to_string(),
+        name: names.into_iter().next(),
+        platform: Platform::Jvm,
+        documents: read,
+        span: first.span,
+    });
+}
+
+/// Whether the settings that begin there are known.
+pub(super) fn is_noted(platform: Platform, span: Span, facts: &Facts) -> bool {
+    facts.applications.iter().any(|a| a.platform == platform && a.span == span)
+}
+
+/// The profiles that Quarkus has at the head of a key: `%prod.key`, `%{prod,staging}.key`.
+fn of_mark(setting: &ApplicationSetting) -> Option<String> {
+    let names = setting.path.first()?.0.strip_prefix('%')?.trim_matches(['{', '}']);
+    Some(names.replace(',', "|"))
 }
 
 /// The files of one folder that are read together.
@@ -82,27 +109,31 @@ pub(super) struct View<'a> {
     pub settings: Vec<Cow<'a, ApplicationSetting>>,
     /// The application, as ids and its component bear its name.
     pub name: Option<&'a str>,
+    /// The path of its main file.
+    pub path: &'a str,
     index: BTreeMap<String, Vec<usize>>,
 }
 
 impl<'a> View<'a> {
-    fn new(application: &'a ApplicationFact, profile: Option<&str>, env: &[&EnvFact], shape: &Shape) -> Self {
-        let mine = |d: &&ApplicationDocument| d.profile.is_none() || d.profile.as_deref() == profile;
-        // A profile's own values beat those of every document that always counts.
+    fn new(application: &'a ApplicationFact, active: &[&str], env: &[&EnvFact], shape: &Shape) -> Self {
+        let mine = |d: &&ApplicationDocument| d.profile.as_deref().is_none_or(|p| profiles::holds(p, active));
+        // A profile's own values beat those of every document that always counts, and those of profiles before it.
         let mut documents: Vec<&ApplicationDocument> = application.documents.iter().filter(mine).collect();
-        documents.sort_by_key(|d| d.profile.is_some());
+        documents.sort_by_key(|d| d.profile.as_deref().map(|p| profiles::place(p, active)));
         let mut settings: Vec<Cow<'a, ApplicationSetting>> =
             documents.into_iter().flat_map(|d| &d.settings).map(Cow::Borrowed).collect();
         for variable in env {
-            if let Some(setting) = of_variable(variable, shape, &settings) {
-                settings.push(Cow::Owned(setting));
-            }
+            let setting = match application.platform {
+                Platform::Jvm => of_variable(variable, shape, &settings),
+                Platform::DotNet => appsettings::of_variable(variable),
+            };
+            settings.extend(setting.map(Cow::Owned));
         }
         let mut index: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (at, setting) in settings.iter().enumerate() {
             index.entry(key_of(&setting.path)).or_default().push(at);
         }
-        Self { settings, name: application.name.as_deref(), index }
+        Self { settings, name: application.name.as_deref(), path: &application.path, index }
     }
 
     /// The setting that counts for a key: `spring.rabbitmq.listener.simple.retry.enabled`.
@@ -185,33 +216,50 @@ pub(super) fn of_code<'f>(path: &str, facts: &'f Facts) -> Option<View<'f>> {
     let root = path.find("src/main/").and_then(|at| path.get(..at))?;
     let resources = format!("{root}src/main/resources/");
     let application = facts.applications.iter().find(|a| a.path.starts_with(&resources))?;
-    Some(View::new(application, None, &[], &Shape { maps: &[], keys: &[] }))
+    Some(View::new(application, &[], &[], &Shape { maps: &[], keys: &[] }))
 }
 
 /// Makes the layers of every application with `read`, without a profile and under each one, and adds those that differ;
 /// `read` also tells which settings have no effect.
 pub(super) fn add_layers(facts: &mut Facts, shape: &Shape, read: impl Fn(&View<'_>, &mut Vec<Inert>) -> Vec<Layer>) {
+    add_layers_of(Platform::Jvm, facts, shape, read);
+}
+
+/// As [`add_layers`], for applications on `platform`. Where the environment says which profiles are active, those alone
+/// are read.
+pub(super) fn add_layers_of(
+    platform: Platform,
+    facts: &mut Facts,
+    shape: &Shape,
+    read: impl Fn(&View<'_>, &mut Vec<Inert>) -> Vec<Layer>,
+) {
     let mut layers = Vec::new();
     let mut inert: Vec<Inert> = Vec::new();
-    for application in &facts.applications {
+    for application in facts.applications.iter().filter(|a| a.platform == platform) {
         let owner = owner(application, facts, shape);
         let env: Vec<&EnvFact> = owner.iter().flat_map(|(_, env)| env.iter().copied()).collect();
         let runs = owner.map(|(name, _)| name).or(application.name.as_deref());
         let placed = |layer: Layer| Layer { component: layer.component.or(runs.map(str::to_string)), ..layer };
-        let base: Vec<Layer> = read(&View::new(application, None, &env, shape), &mut inert)
+        let active = profiles::active(platform, &env);
+        let always = active.as_deref().unwrap_or_default();
+        let base: Vec<Layer> = read(&View::new(application, always, &env, shape), &mut inert)
             .into_iter()
             .map(placed)
             .take(MAX_LAYERS)
             .collect();
-        let profiles: BTreeSet<&str> = application.documents.iter().filter_map(|d| d.profile.as_deref()).collect();
+        let written = application.documents.iter().filter_map(|d| d.profile.as_deref());
+        let profiles: BTreeSet<&str> = match active {
+            Some(_) => BTreeSet::new(),
+            None => written.flat_map(profiles::names).collect(),
+        };
         let most = MAX_PROFILES.min(MAX_LAYERS / base.len().max(1));
         let mut under = Vec::new();
         for profile in profiles.into_iter().take(most) {
             let mut more = Vec::new();
-            let view = View::new(application, Some(profile), &env, shape);
+            let view = View::new(application, &[profile], &env, shape);
             let all = read(&view, &mut more).into_iter().map(placed);
             let new = all.filter(|layer| !base.iter().any(|known| is_same(known, layer)));
-            under.extend(new.map(|layer| renamed(layer, profile)).take(MAX_LAYERS));
+            under.extend(new.map(|layer| renamed(layer, platform, profile)).take(MAX_LAYERS));
             more.retain(|one| !inert.contains(one));
             inert.append(&mut more);
         }
@@ -227,8 +275,12 @@ fn is_same(a: &Layer, b: &Layer) -> bool {
     a.id == b.id && Layer { labels: a.labels.clone(), ..b.clone() } == *a
 }
 
-fn renamed(layer: Layer, profile: &str) -> Layer {
-    let name = format!("{} under profile {}", layer.name, shown(profile));
+fn renamed(layer: Layer, platform: Platform, profile: &str) -> Layer {
+    let kind = match platform {
+        Platform::Jvm => "profile",
+        Platform::DotNet => "environment",
+    };
+    let name = format!("{} under {kind} {}", layer.name, shown(profile));
     Layer { reading: layer.reading.replacen(&layer.name, &name, 1), name, ..layer }
 }
 
@@ -246,7 +298,7 @@ fn owner<'f>(application: &ApplicationFact, facts: &'f Facts, shape: &Shape) -> 
     let nearest = facts.components.iter().filter_map(builds).max();
     let root = path.find("src/main/").and_then(|at| path.get(..at)).unwrap_or("").trim_end_matches('/');
     let folder = root.rsplit('/').next().unwrap_or_default();
-    let only_one = facts.applications.len() == 1;
+    let only_one = facts.applications.iter().filter(|a| a.platform == application.platform).count() == 1;
     let tiers: [&dyn Fn(&ComponentFact) -> bool; 6] = [
         &|c| mounting.contains(c.name.as_str()),
         &|c| mounting.is_empty() && c.mounts.iter().any(|m| lies_in(path, m)),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{base, spring};
+use super::{appsettings, base, spring};
 use crate::facts::Facts;
 use crate::model::{Advice, Attempts, Jitter, Layer, Setting, Wait};
 use crate::syntax::{Entry, Node};
@@ -19,7 +19,7 @@ const CLASSIFIER: &str = "Azure/azure-sdk-for-net sdk/core/Azure.Core/src/Respon
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Azure SDK for .NET",
-    reads: "sections of appsettings*.json with `Retry` and a service's address (`serviceUri`, `VaultUri`, `Endpoint`, …), and `AzureDefaults`",
+    reads: "sections of appsettings*.json with `Retry` and a service's address (`serviceUri`, `VaultUri`, `Endpoint`, …), and `AzureDefaults`; `Section__Key` in the environment",
     marks: &["MaxRetries", "NetworkTimeout", "maxRetries", "AzureDefaults", "VaultUri", "serviceUri"],
     defaults: &[
         DefaultFigure { what: "MaxRetries absent", value: "4 attempts", source: OPTIONS },
@@ -42,16 +42,29 @@ impl System for AzureSdk {
     }
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
-        for (_, root) in unit.documents() {
-            for node in root.walk() {
-                facts.layers.extend(node.entries().iter().filter_map(client));
+        appsettings::note(unit, facts);
+        for part in unit.parts.iter().filter(|part| !appsettings::is_of(part)) {
+            for root in &part.parsed.documents {
+                facts.layers.extend(read(root, ""));
             }
         }
+    }
+
+    fn join(&self, facts: &mut Facts) {
+        appsettings::add_layers(facts, read);
     }
 }
 
 fn get<'n>(node: &'n Node, key: &str) -> Option<&'n Entry> {
     node.entries().iter().rev().find(|e| e.key.eq_ignore_ascii_case(key)).filter(|e| !e.value.is_null())
+}
+
+fn read(root: &Node, folder: &str) -> Vec<Layer> {
+    let mut out: Vec<Layer> = root.walk().flat_map(|node| node.entries().iter().filter_map(client)).collect();
+    if !folder.is_empty() {
+        out.iter_mut().for_each(|layer| layer.id = layer.id.replacen(ID, &format!("{ID}:{folder}"), 1).into());
+    }
+    out
 }
 
 /// A section with `Retry` that is an Azure client's: by its address, or by its customary name.

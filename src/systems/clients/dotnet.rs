@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{base, spring};
+use super::{appsettings, base, spring};
 use crate::facts::Facts;
 use crate::model::{Advice, Attempts, Conditions, Jitter, Layer, Methods, ModeSet, Pick, Setting, Wait};
 use crate::source::Span;
@@ -22,7 +22,7 @@ const HEDGING: &str = "App-vNext/Polly src/Polly.Core/Hedging/HedgingConstants.c
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: ".NET resilience and Polly",
-    reads: "sections of appsettings*.json with `Retry` or `Hedging` beside timeouts and a circuit breaker, and Polly's retry options",
+    reads: "sections of appsettings*.json with `Retry` or `Hedging` beside timeouts and a circuit breaker, and Polly's retry options; `Section__Key` in the environment",
     marks: &["MaxRetryAttempts", "AttemptTimeout", "TotalRequestTimeout", "MaxHedgedAttempts", "CircuitBreaker"],
     defaults: &[
         DefaultFigure { what: "MaxRetryAttempts absent", value: "4 attempts", source: POLLY },
@@ -49,9 +49,20 @@ impl System for DotNet {
     }
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
-        for (_, root) in unit.documents() {
-            section(root, &mut Vec::new(), facts);
+        appsettings::note(unit, facts);
+        for part in unit.parts.iter().filter(|part| !appsettings::is_of(part)) {
+            for root in &part.parsed.documents {
+                facts.layers.extend(read(root, ""));
+            }
         }
+    }
+
+    fn join(&self, facts: &mut Facts) {
+        appsettings::add_layers(facts, read);
+    }
+
+    fn unit_of(&self, path: &str) -> Option<String> {
+        appsettings::unit_of(path)
     }
 }
 
@@ -60,8 +71,18 @@ fn get<'n>(node: &'n Node, key: &str) -> Option<&'n Entry> {
     node.entries().iter().rev().find(|e| e.key.eq_ignore_ascii_case(key)).filter(|e| !e.value.is_null())
 }
 
+/// The layers below a node; those of several applications are told apart by the folders of these.
+fn read(root: &Node, folder: &str) -> Vec<Layer> {
+    let mut out = Vec::new();
+    section(root, &mut Vec::new(), &mut out);
+    if !folder.is_empty() {
+        out.iter_mut().for_each(|layer| layer.id = layer.id.replacen(ID, &format!("{ID}:{folder}"), 1).into());
+    }
+    out
+}
+
 /// A handler's options, options of a strategy alone, or what is below them.
-fn section<'n>(node: &'n Node, path: &mut Vec<&'n Entry>, facts: &mut Facts) {
+fn section<'n>(node: &'n Node, path: &mut Vec<&'n Entry>, out: &mut Vec<Layer>) {
     let own =
         ["TotalRequestTimeout", "AttemptTimeout", "Retry", "CircuitBreaker", "RateLimiter", "Hedging", "Endpoint"];
     let known = own.iter().filter(|key| get(node, key).is_some_and(|e| !e.value.entries().is_empty())).count();
@@ -69,19 +90,19 @@ fn section<'n>(node: &'n Node, path: &mut Vec<&'n Entry>, facts: &mut Facts) {
     let hedging = get(node, "Hedging").filter(|e| !e.value.entries().is_empty());
     let own_block = path.last().copied();
     if let (true, Some(retry)) = (known >= 2, retry) {
-        facts.layers.push(handler(node, retry, path));
+        out.push(handler(node, retry, path));
     } else if let (true, Some(hedging)) = (known >= 2, hedging) {
-        facts.layers.push(hedged(node, hedging, path));
-    } else if let (Some(block), true) = (own_block, is_retry(node)) {
-        facts.layers.push(polly(block, path));
+        out.push(hedged(node, hedging, path));
+    } else if let Some(block) = own_block.filter(|block| is_retry(block)) {
+        out.push(polly(block, path));
     } else {
         for entry in node.entries() {
             path.push(entry);
-            section(&entry.value, path, facts);
+            section(&entry.value, path, out);
             path.pop();
         }
         for item in node.items() {
-            section(item, path, facts);
+            section(item, path, out);
         }
     }
 }
@@ -92,9 +113,12 @@ fn fields(node: &Node) -> usize {
     all.iter().filter(|key| get(node, key).is_some()).count()
 }
 
-/// Whether a section without anything around it is a retry strategy: other things have a delay as well.
-fn is_retry(node: &Node) -> bool {
-    get(node, "MaxRetryAttempts").is_some()
+/// Whether a section without anything around it is a retry strategy: other things have a delay as well, and a count alone
+/// can be of a program's own kind where nothing calls it one of Polly's.
+fn is_retry(block: &Entry) -> bool {
+    let key = relaxed(&block.key);
+    let is_called = key.contains("retry") || key.contains("polly");
+    get(&block.value, "MaxRetryAttempts").is_some() && (is_called || fields(&block.value) > 1)
 }
 
 /// The section's name, which is often that of the client.

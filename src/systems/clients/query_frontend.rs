@@ -1,4 +1,4 @@
-//! The query frontends of Cortex, Loki and Thanos: how often they send a part of a query to a querier.
+//! The query frontends of Cortex, Loki, Mimir, Tempo and Thanos: how often they send a part of a query to a querier.
 
 use std::time::Duration;
 
@@ -16,16 +16,28 @@ const ID: &str = "query-frontend";
 const CORTEX: &str = "cortexproject/cortex pkg/querier/tripperware/queryrange/query_range_middlewares.go";
 const LOKI: &str = "grafana/loki pkg/querier/queryrange/queryrangebase/retry.go";
 const THANOS: &str = "thanos-io/thanos internal/cortex/querier/queryrange/retry.go";
+const MIMIR: &str = "grafana/mimir pkg/frontend/querymiddleware/retry.go";
+const TEMPO: &str = "grafana/tempo modules/frontend/pipeline/sync_handler_retry.go";
 const DSKIT: &str = "cortexproject/cortex docs/configuration/config-file-reference.md";
 
 static META: SystemMeta = SystemMeta {
     id: ID,
-    name: "Query frontends (Cortex, Loki, Thanos)",
-    reads: "`query_range.max_retries` and `grpc_client_config.backoff_config` in settings, `max-retries-per-request` among arguments",
-    marks: &["query_range", "max-retries-per-request", "grpc_client_config"],
+    name: "Query frontends (Cortex, Loki, Mimir, Tempo, Thanos)",
+    reads: "`max_retries` of `query_range`, Mimir's `frontend` and Tempo's `query_frontend`, `grpc_client_config.backoff_config` in settings, `max-retries-per-request` among arguments",
+    marks: &[
+        "query_range",
+        "query_frontend",
+        "queryFrontend",
+        "blocks_storage",
+        "max-retries-per-request",
+        "grpc_client_config",
+    ],
     defaults: &[
         DefaultFigure { what: "max_retries: 0", value: "1 attempt", source: CORTEX },
         DefaultFigure { what: "Cortex's waits", value: "none; there is no such setting", source: CORTEX },
+        DefaultFigure { what: "Mimir's waits", value: "none; there is no such setting", source: MIMIR },
+        DefaultFigure { what: "Tempo's waits", value: "none; there is no such setting", source: TEMPO },
+        DefaultFigure { what: "Tempo's max_retries: 0", value: "1 attempt", source: TEMPO },
         DefaultFigure { what: "Loki's waits", value: "250 ms, × 2, at most 5 s, with jitter", source: LOKI },
         DefaultFigure { what: "Thanos's waits", value: "200 ms, × 2, at most 2 s, with jitter", source: THANOS },
         DefaultFigure {
@@ -44,6 +56,14 @@ impl System for QueryFrontend {
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         for (_, root) in unit.documents() {
             for node in root.walk() {
+                facts.layers.extend(of_tempo(node));
+                if let Some(count) = node.get("frontend").and_then(|f| f.entry("max_retries"))
+                    && node.get("blocks_storage").is_some()
+                {
+                    let name = "the query frontend of Mimir".to_owned();
+                    let layer = layer(name, count.key_span, Some(count), base::tries(count), at_once(MIMIR));
+                    facts.layers.push(layer);
+                }
                 if let Some(count) = node.get("query_range").and_then(|q| q.entry("max_retries")) {
                     facts.layers.push(of_settings(node, count));
                 }
@@ -73,7 +93,7 @@ fn of_settings(root: &Node, count: &Entry) -> Layer {
     let is_cortex = has(&["blocks_storage", "frontend_worker", "alertmanager_storage"]);
     let waits = match (is_loki, is_cortex) {
         (true, false) => growing(250, 5, LOKI),
-        (false, true) => Waits { wait: Wait::None, jitter: Setting::default(Jitter::None, CORTEX), ..of(CORTEX) },
+        (false, true) => at_once(CORTEX),
         _ => Waits { unknown: true, ..growing(250, 5, LOKI) },
     };
     let whose = if is_loki { "Loki" } else { "Cortex" };
@@ -81,7 +101,16 @@ fn of_settings(root: &Node, count: &Entry) -> Layer {
     layer(name, count.key_span, Some(count), base::tries(count), waits)
 }
 
-fn of(source: &'static str) -> Waits {
+/// `query_frontend` in Tempo's own file, `queryFrontend.config` in its chart's values.
+fn of_tempo(node: &Node) -> Option<Layer> {
+    let count = node.get("query_frontend").and_then(|f| f.entry("max_retries"));
+    let in_values = || node.at(&["queryFrontend", "config"])?.entry("max_retries");
+    let count = count.or_else(in_values)?;
+    let name = "the query frontend of Tempo".to_owned();
+    Some(layer(name, count.key_span, Some(count), base::tries(count), at_once(TEMPO)))
+}
+
+fn at_once(source: &'static str) -> Waits {
     Waits {
         wait: Wait::None,
         jitter: Setting::default(Jitter::None, source),
@@ -98,7 +127,7 @@ fn growing(millis: u64, cap: u64, source: &'static str) -> Waits {
             Setting::default(Some(Duration::from_secs(cap)), source),
         ),
         jitter: Setting::default(Jitter::Partial { low: 1.0, high: 2.0 }, source),
-        ..of(source)
+        ..at_once(source)
     }
 }
 
@@ -114,7 +143,7 @@ fn of_argument(arg: &Node) -> Option<Layer> {
     };
     let waits = match which {
         "query-range" | "labels" => growing(200, 2, THANOS),
-        _ => Waits { unknown: true, ..of(CORTEX) },
+        _ => Waits { unknown: true, ..at_once(CORTEX) },
     };
     let name = format!("the query frontend's retries ({which})");
     let mut layer = layer(name, span, None, attempts, waits);

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Tool, base, layer};
+use super::{Tool, base, folder, layer, variables};
 use crate::facts::Facts;
-use crate::model::{Conditions, Jitter, Setting, Wait};
+use crate::model::{Conditions, Jitter, Layer, Setting, Wait};
+use crate::syntax::Entry;
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings};
 
 /// Cargo.
@@ -17,8 +18,8 @@ const TOOL: Tool = Tool { id: "cargo", name: "Cargo", off: "net.retry = 0", sour
 static META: SystemMeta = SystemMeta {
     id: TOOL.id,
     name: TOOL.name,
-    reads: "`net.retry` in .cargo/config.toml",
-    marks: &["retry"],
+    reads: "`net.retry` in .cargo/config.toml, CARGO_NET_RETRY in the environment",
+    marks: &["retry", "CARGO_NET_RETRY"],
     defaults: &[
         DefaultFigure { what: "net.retry: 0", value: "1 attempt", source: RETRY },
         DefaultFigure { what: "waits", value: "0.5 to 1.5 s, then 3.5, 6.5, 9.5 and 10 s", source: RETRY },
@@ -40,14 +41,22 @@ impl System for Cargo {
             let path = &*file.path;
             let is_mine = path == ".cargo/config.toml" || path.ends_with("/.cargo/config.toml");
             let Some(count) = root.get("net").and_then(|net| net.entry("retry")).filter(|_| is_mine) else { continue };
-            let mut layer = layer(&TOOL, file, count, settings::retries(count));
-            layer.wait = Wait::Scheduled {
-                waits: [1_000, 3_500, 6_500, 9_500, 10_000].map(Duration::from_millis).to_vec(),
-                capped: true,
-            };
-            layer.jitter = Setting::default(Jitter::Partial { low: 0.5, high: 1.5 }, RETRY);
-            layer.retries = Conditions { yes: base::and_transport((500..=599).chain([429])), ..Conditions::default() };
-            facts.layers.push(layer);
+            facts.layers.push(read(folder(file), count));
         }
     }
+
+    fn join(&self, facts: &mut Facts) {
+        variables::add_layers(facts, |env| Some(read(env.of, &env.get("CARGO_NET_RETRY")?)));
+    }
+}
+
+fn read(of: &str, count: &Entry) -> Layer {
+    let mut layer = layer(&TOOL, of, count, settings::retries(count));
+    layer.wait = Wait::Scheduled {
+        waits: [1_000, 3_500, 6_500, 9_500, 10_000].map(Duration::from_millis).to_vec(),
+        capped: true,
+    };
+    layer.jitter = Setting::default(Jitter::Partial { low: 0.5, high: 1.5 }, RETRY);
+    layer.retries = Conditions { yes: base::and_transport((500..=599).chain([429])), ..Conditions::default() };
+    layer
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::super::spring::{self, Leaf};
-use super::{Tool, base, layer, name};
+use super::{Tool, base, folder, layer, name};
 use crate::facts::Facts;
 use crate::model::{Conditions, ModeSet, Setting};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions};
@@ -48,7 +48,7 @@ impl System for Gradle {
                 ("network.retry.max.attempts", "network.retry.initial.backOff"),
             ] {
                 let Some(entry) = find(count) else { continue };
-                let mut layer = layer(&TOOL, file, entry, base::tries(entry));
+                let mut layer = layer(&TOOL, folder(file), entry, base::tries(entry));
                 layer.id = format!("{}:{count}", layer.id).into();
                 layer.wait = base::exponential(
                     base::or_default(find(wait), base::millis, Duration::from_secs(1), UPLOAD),

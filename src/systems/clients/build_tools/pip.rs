@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Tool, base, layer, name};
+use super::{Tool, base, folder, layer, name, variables};
 use crate::facts::Facts;
-use crate::model::{Conditions, Wait};
+use crate::model::{Conditions, Layer, Wait};
+use crate::syntax::Entry;
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings};
 
 /// pip.
@@ -18,8 +19,8 @@ const TOOL: Tool = Tool { id: "pip", name: "pip", off: "retries = 0", source: SE
 static META: SystemMeta = SystemMeta {
     id: TOOL.id,
     name: TOOL.name,
-    reads: "`retries` and `timeout` in pip.conf and pip.ini",
-    marks: &["retries"],
+    reads: "`retries` and `timeout` in pip.conf and pip.ini, PIP_RETRIES in the environment",
+    marks: &["retries", "PIP_RETRIES"],
     defaults: &[
         DefaultFigure { what: "retries: 0", value: "1 attempt", source: SESSION },
         DefaultFigure { what: "waits", value: "at once, then 0.5, 1, 2, 4 s and so on", source: URLLIB3 },
@@ -40,16 +41,26 @@ impl System for Pip {
         for (file, root) in unit.documents().filter(|(file, _)| matches!(name(file), "pip.conf" | "pip.ini")) {
             for section in root.entries() {
                 let Some(count) = section.value.entry("retries") else { continue };
-                let mut layer = layer(&TOOL, file, count, settings::retries(count));
-                layer.id = format!("{}:{}", layer.id, section.key).into();
-                layer.wait = Wait::Scheduled { waits: waits(), capped: true };
-                layer.per_try = section.value.entry("timeout").map(base::seconds);
-                layer.retries =
-                    Conditions { yes: base::and_transport([500, 502, 503, 520, 527]), ..Conditions::default() };
-                facts.layers.push(layer);
+                let of = format!("{}:{}", folder(file), section.key);
+                facts.layers.push(read(&of, count, section.value.entry("timeout")));
             }
         }
     }
+
+    fn join(&self, facts: &mut Facts) {
+        variables::add_layers(facts, |env| {
+            let timeout = env.get("PIP_TIMEOUT").or_else(|| env.get("PIP_DEFAULT_TIMEOUT"));
+            Some(read(env.of, &env.get("PIP_RETRIES")?, timeout.as_ref()))
+        });
+    }
+}
+
+fn read(of: &str, count: &Entry, timeout: Option<&Entry>) -> Layer {
+    let mut layer = layer(&TOOL, of, count, settings::retries(count));
+    layer.wait = Wait::Scheduled { waits: waits(), capped: true };
+    layer.per_try = timeout.map(base::seconds);
+    layer.retries = Conditions { yes: base::and_transport([500, 502, 503, 520, 527]), ..Conditions::default() };
+    layer
 }
 
 /// The first retry comes at once; the longest wait is two minutes.

@@ -4,12 +4,15 @@ mod codes;
 mod policy;
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use self::policy::Policy;
 use super::base;
 use crate::facts::Facts;
 use crate::model::{Advice, Budget, Layer, Scope, Setting};
+use crate::source::select::is_test;
 use crate::source::{SourceFile, Span};
+use crate::syntax::literals::literals;
 use crate::syntax::{Entry, Node, Scalar, Syntax, Value};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, embedded, settings};
 
@@ -18,12 +21,14 @@ pub struct Grpc;
 
 const ID: &str = "grpc";
 const A6: &str = "grpc/proposal A6-client-retries.md";
+const GENERATOR: &str = "googleapis/gapic-generator-python gapic/schema/api.py";
+const API_CORE: &str = "googleapis/python-api-core google/api_core/retry.py";
 const GO: &str = "grpc/grpc-go stream.go";
 
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "gRPC service config",
-    reads: "`methodConfig` with `retryPolicy` or `hedgingPolicy`, and `retryThrottling`: JSON and YAML files, texts in manifests, ConfigMaps, `_grpc_config` records and Rust literals",
+    reads: "`methodConfig` with `retryPolicy` or `hedgingPolicy`, and `retryThrottling`: JSON and YAML files, texts in manifests, ConfigMaps, `_grpc_config` records and texts in Rust, Go, Java and Kotlin",
     marks: &["methodConfig", "method_config"],
     defaults: &[
         DefaultFigure { what: "no retryPolicy", value: "no retries but transparent ones", source: A6 },
@@ -36,6 +41,16 @@ static META: SystemMeta = SystemMeta {
             source: A6,
         },
         DefaultFigure { what: "hedgingDelay absent", value: "all copies at once", source: A6 },
+        DefaultFigure {
+            what: "maxAttempts for generated clients of Google's APIs",
+            value: "no limit but the timeout",
+            source: GENERATOR,
+        },
+        DefaultFigure {
+            what: "timeout for generated clients of Google's APIs absent",
+            value: "120 s for all tries",
+            source: API_CORE,
+        },
         DefaultFigure { what: "retryThrottling absent", value: "no budget", source: A6 },
     ],
 };
@@ -46,6 +61,7 @@ impl System for Grpc {
     }
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
+        unit.parts.iter().for_each(|part| in_texts(part.file, facts));
         for (file, root) in unit.documents() {
             for node in root.walk() {
                 read(file, node, facts);
@@ -63,6 +79,17 @@ pub(crate) fn in_code(file: &SourceFile, text: &str, verbatim: Option<u32>, span
     let node = Node::new(span, Value::Scalar(scalar));
     if let Some(parsed) = text_of(file, &node) {
         parsed.documents.iter().flat_map(|d| d.walk()).for_each(|node| read(file, node, facts));
+    }
+}
+
+/// Adds the service configs in the texts of a source of Go, Java or Kotlin.
+fn in_texts(file: &SourceFile, facts: &mut Facts) {
+    let is_code = matches!(Syntax::of_path(&file.path), Some(Syntax::Go | Syntax::Annotations));
+    if !is_code || is_test(&file.path) {
+        return;
+    }
+    for literal in literals(&file.text) {
+        in_code(file, &literal.text, literal.verbatim, file.span(literal.range), facts);
     }
 }
 
@@ -158,7 +185,28 @@ fn layer(
     let opens = settings::opening(file, config);
     let base = base::client(ID, id.into(), name, opens, None, Setting::unknown("", None));
     let scope = Scope::Client { to, grpc: true };
-    Layer { scope, budget, advice: advice(), ..policy.fill(config, base) }
+    let layer = Layer { scope, budget, advice: advice(), ..policy.fill(config, base) };
+    if is_generated(file, service) { until_timeout(layer) } else { layer }
+}
+
+/// Whether clients are generated from a config: those of Google's APIs, which lie beside the APIs' definitions.
+fn is_generated(file: &SourceFile, service: Option<&str>) -> bool {
+    file.path.ends_with("_grpc_service_config.json") && service.is_some_and(|s| s.starts_with("google."))
+}
+
+/// Generated clients leave the count out and go on until the timeout has passed.
+fn until_timeout(mut layer: Layer) -> Layer {
+    let deadline = layer.overall.clone().unwrap_or_else(|| Setting::default(Duration::from_secs(120), API_CORE));
+    if let Some(n) = layer.attempts.value().and_then(|a| a.count()) {
+        layer.labels.push((layer.place, format!("generated clients do not look at it: {n} is no limit of theirs")));
+    }
+    layer.attempts = match layer.wait.nominal(0) {
+        Some(_) => deadline.clone().map(|d| base::within(d, &layer.wait)),
+        None => layer.attempts,
+    };
+    layer.overall = Some(deadline);
+    layer.jitter = Setting::unknown("generated clients draw their waits, in a way of their own", None);
+    layer
 }
 
 fn advice() -> Advice {

@@ -1398,6 +1398,13 @@ const ROWS: &[Row] = &[
     },
     Row {
         system: "alloy",
+        what: "pyroscope.write: max_backoff_retries absent",
+        file: "a.alloy",
+        text: "pyroscope.write \"a\" { endpoint { url = \"http://p\" } }",
+        holds: |f| default_count(f, 10),
+    },
+    Row {
+        system: "alloy",
         what: "loki.write: max_backoff_retries 0",
         file: "a.alloy",
         text: "loki.write \"a\" { endpoint { url = \"http://l\"\n max_backoff_retries = 0 } }",

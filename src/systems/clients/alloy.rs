@@ -14,6 +14,7 @@ pub struct Alloy;
 
 const ID: &str = "alloy";
 const LOKI: &str = "grafana/alloy docs/sources/reference/components/loki/loki.write.md";
+const PYROSCOPE: &str = "grafana/alloy internal/component/pyroscope/write/write.go";
 const PROMETHEUS: &str = "grafana/alloy docs/sources/reference/components/prometheus/prometheus.remote_write.md";
 const OTEL: &str = "grafana/alloy docs/sources/shared/reference/components/otelcol-retry-block.md";
 const SHARDS: &str = "grafana/alloy internal/component/common/loki/client/shards.go";
@@ -21,8 +22,8 @@ const SHARDS: &str = "grafana/alloy internal/component/common/loki/client/shards
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Grafana Alloy",
-    reads: "`loki.write`, `prometheus.remote_write` and `otelcol.exporter.*` (*.alloy, ConfigMaps, Helm values)",
-    marks: &["loki.write", "prometheus.remote_write", "otelcol.exporter."],
+    reads: "`loki.write`, `pyroscope.write`, `prometheus.remote_write` and `otelcol.exporter.*` (*.alloy, ConfigMaps, Helm values)",
+    marks: &["loki.write", "pyroscope.write", "prometheus.remote_write", "otelcol.exporter."],
     defaults: &[
         DefaultFigure { what: "loki.write: max_backoff_retries absent", value: "10 attempts", source: LOKI },
         DefaultFigure { what: "loki.write: max_backoff_retries 0", value: "no limit", source: promtail::BACKOFF },
@@ -32,6 +33,7 @@ static META: SystemMeta = SystemMeta {
             source: LOKI,
         },
         DefaultFigure { what: "loki.write: what is retried", value: "429, 5xx and failed connections", source: SHARDS },
+        DefaultFigure { what: "pyroscope.write: max_backoff_retries absent", value: "10 attempts", source: PYROSCOPE },
         DefaultFigure { what: "prometheus.remote_write", value: "no limit, 429 included", source: PROMETHEUS },
         DefaultFigure {
             what: "prometheus.remote_write: min_backoff, max_backoff absent",
@@ -82,6 +84,7 @@ fn read(root: &Node, ids: &mut Ids, facts: &mut Facts) {
         let mut found: Vec<Layer> = Vec::new();
         match &*component.key {
             "loki.write" => found.extend(endpoints.filter_map(|e| loki(&title, e, ids))),
+            "pyroscope.write" => found.extend(endpoints.filter_map(|e| pyroscope(&title, e, ids))),
             "prometheus.remote_write" => found.extend(endpoints.filter_map(|e| prometheus(&title, e, ids))),
             key if key.starts_with("otelcol.exporter.") => found.extend(otel(&title, component, body, ids)),
             _ => {}
@@ -96,6 +99,16 @@ fn read(root: &Node, ids: &mut Ids, facts: &mut Facts) {
 
 fn limit(entry: &Entry) -> Option<Setting<Duration>> {
     settings::limit(&entry.value, |n| duration::go(n.as_str()?))
+}
+
+/// The same attributes as Loki's, and the same loop.
+fn pyroscope(title: &str, endpoint: &Entry, ids: &mut Ids) -> Option<Layer> {
+    let layer = loki(title, endpoint, ids)?;
+    let attempts = match layer.attempts {
+        Setting::Default { value, .. } => Setting::default(value, PYROSCOPE),
+        written => written,
+    };
+    Some(Layer { attempts, retry_after: Setting::default(false, PYROSCOPE), ..layer })
 }
 
 fn loki(title: &str, endpoint: &Entry, ids: &mut Ids) -> Option<Layer> {

@@ -26,7 +26,7 @@ const MAX_SETTINGS: usize = 20_000;
 const MAX_LAYERS: usize = 20_000;
 
 /// Notes the application that a unit is, once, whichever systems look at it.
-pub(super) fn note(unit: &Unit<'_>, facts: &mut Facts) {
+pub(in crate::systems) fn note(unit: &Unit<'_>, facts: &mut Facts) {
     // What else is in a ConfigMap is no settings of the application.
     let any = unit.parts.iter().any(|part| unit_of(part.name).is_some());
     let parts = unit.parts.iter().filter(|part| !any || unit_of(part.name).is_some());
@@ -78,7 +78,7 @@ fn of_mark(setting: &ApplicationSetting) -> Option<String> {
 }
 
 /// The files of one folder that are read together.
-pub(super) fn unit_of(path: &str) -> Option<String> {
+pub(in crate::systems) fn unit_of(path: &str) -> Option<String> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let (stem, ending) = name.rsplit_once('.')?;
     let mine = stem == "application" || stem.starts_with("application-");
@@ -96,7 +96,7 @@ fn name(document: &Document<'_>) -> Option<String> {
 }
 
 /// The keys of a system that the environment can set.
-pub(super) struct Shape {
+pub(in crate::systems) struct Shape {
     /// Mappings from names to blocks: where they stand, and the fields of a block.
     pub maps: &'static [(&'static str, &'static [&'static str])],
     /// Other keys.
@@ -104,7 +104,7 @@ pub(super) struct Shape {
 }
 
 /// The settings of one application under one profile, or without any.
-pub(super) struct View<'a> {
+pub(in crate::systems) struct View<'a> {
     /// Settings, later ones over earlier ones.
     pub settings: Vec<Cow<'a, ApplicationSetting>>,
     /// The application, as ids and its component bear its name.
@@ -137,7 +137,7 @@ impl<'a> View<'a> {
     }
 
     /// The setting that counts for a key: `spring.rabbitmq.listener.simple.retry.enabled`.
-    pub(super) fn get(&self, key: &str) -> Option<&Entry> {
+    pub(in crate::systems) fn get(&self, key: &str) -> Option<&Entry> {
         self.all(key).last().map(|s| &s.entry)
     }
 
@@ -148,7 +148,7 @@ impl<'a> View<'a> {
     }
 
     /// The names of the blocks below a key, in the order of the files, each with the place where it stands first.
-    pub(super) fn names(&self, below: &str) -> Vec<(String, Span)> {
+    pub(in crate::systems) fn names(&self, below: &str) -> Vec<(String, Span)> {
         let wanted: Vec<String> = below.split('.').map(relaxed).collect();
         let mut seen = BTreeSet::new();
         let mut out = Vec::new();
@@ -165,13 +165,13 @@ impl<'a> View<'a> {
     }
 
     /// A label on the value that the one of `key` beats, if there is one.
-    pub(super) fn beaten(&self, key: &str) -> Option<(Span, String)> {
+    pub(in crate::systems) fn beaten(&self, key: &str) -> Option<(Span, String)> {
         beaten(&self.all(key).iter().map(|s| &s.entry).collect::<Vec<_>>())
     }
 }
 
 /// A label on the value that the last of several beats.
-pub(super) fn beaten(entries: &[&Entry]) -> Option<(Span, String)> {
+pub(in crate::systems) fn beaten(entries: &[&Entry]) -> Option<(Span, String)> {
     let [.., before, last] = entries else { return None };
     let value = shown(last.value.as_str().unwrap_or_default());
     (before.value.span != last.value.span)
@@ -212,7 +212,7 @@ fn squeezed(key: &str) -> String {
 }
 
 /// The settings of the application whose code lies in a file, without those of the environment.
-pub(super) fn of_code<'f>(path: &str, facts: &'f Facts) -> Option<View<'f>> {
+pub(in crate::systems) fn of_code<'f>(path: &str, facts: &'f Facts) -> Option<View<'f>> {
     let root = path.find("src/main/").and_then(|at| path.get(..at))?;
     let resources = format!("{root}src/main/resources/");
     let application = facts.applications.iter().find(|a| a.path.starts_with(&resources))?;
@@ -221,13 +221,17 @@ pub(super) fn of_code<'f>(path: &str, facts: &'f Facts) -> Option<View<'f>> {
 
 /// Makes the layers of every application with `read`, without a profile and under each one, and adds those that differ;
 /// `read` also tells which settings have no effect.
-pub(super) fn add_layers(facts: &mut Facts, shape: &Shape, read: impl Fn(&View<'_>, &mut Vec<Inert>) -> Vec<Layer>) {
+pub(in crate::systems) fn add_layers(
+    facts: &mut Facts,
+    shape: &Shape,
+    read: impl Fn(&View<'_>, &mut Vec<Inert>) -> Vec<Layer>,
+) {
     add_layers_of(Platform::Jvm, facts, shape, read);
 }
 
 /// As [`add_layers`], for applications on `platform`. Where the environment says which profiles are active, those alone
 /// are read.
-pub(super) fn add_layers_of(
+pub(in crate::systems) fn add_layers_of(
     platform: Platform,
     facts: &mut Facts,
     shape: &Shape,

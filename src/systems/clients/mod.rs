@@ -3,7 +3,7 @@
 pub mod airflow;
 pub mod alloy;
 pub mod annotated;
-mod applications;
+pub(super) mod applications;
 mod appsettings;
 pub mod aws;
 pub mod azure_functions;

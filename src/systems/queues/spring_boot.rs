@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use crate::facts::Facts;
-use crate::model::{Attempts, Jitter, LayerKind, Setting, Wait};
+use crate::facts::{ApplicationSetting, Facts};
+use crate::model::{Attempts, Jitter, Layer, LayerKind, Setting, Wait};
+use crate::source::Span;
 use crate::syntax::{Entry, relaxed};
-use crate::systems::clients::spring::{self, Document};
-use crate::systems::settings::{self, Ids};
+use crate::systems::clients::applications::{self, Shape, View};
+use crate::systems::clients::spring;
+use crate::systems::settings;
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, repeats};
 
 /// Spring Boot's listeners.
@@ -20,7 +22,7 @@ const CONTAINER: &str = "spring-projects/spring-amqp AbstractMessageListenerCont
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Spring Boot listeners",
-    reads: "Spring settings: spring.kafka.retry.topic, spring.rabbitmq.listener",
+    reads: "Spring settings: spring.kafka.retry.topic, spring.rabbitmq.listener; SPRING_… in the environment",
     marks: &["spring.kafka", "spring.rabbitmq", "kafka:", "rabbitmq:"],
     defaults: &[
         DefaultFigure { what: "spring.kafka.retry.topic.attempts absent", value: "3 attempts", source: KAFKA },
@@ -56,18 +58,45 @@ impl System for SpringBootListeners {
     }
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
-        let mut ids = Ids::default();
-        for (file, root) in unit.documents() {
-            let document = Document::new(&file.path, root);
-            let topic = Block::of(&document, &["spring", "kafka", "retry", "topic"]);
-            facts.layers.extend(topic.retry_topic(&mut ids));
-            for kind in ["simple", "direct"] {
-                let listener = Block::of(&document, &["spring", "rabbitmq", "listener", kind]);
-                facts.layers.extend(listener.listener(kind, &mut ids));
-            }
-        }
+        applications::note(unit, facts);
+    }
+
+    fn join(&self, facts: &mut Facts) {
+        applications::add_layers(facts, &SHAPE, |view, _| {
+            let of = view.name.map(|name| format!("{name}/")).unwrap_or_default();
+            let topic = Block::of(view, &["spring", "kafka", "retry", "topic"]).retry_topic(&of);
+            let listeners = ["simple", "direct"]
+                .into_iter()
+                .filter_map(|kind| Block::of(view, &["spring", "rabbitmq", "listener", kind]).listener(kind, &of));
+            topic.into_iter().chain(listeners).collect()
+        });
     }
 }
+
+macro_rules! listener_keys {
+    ($($below:literal),*) => {
+        &[$(
+            concat!($below, ".default-requeue-rejected"),
+            concat!($below, ".retry.enabled"),
+            concat!($below, ".retry.max-attempts"),
+            concat!($below, ".retry.max-retries"),
+            concat!($below, ".retry.initial-interval"),
+            concat!($below, ".retry.multiplier"),
+            concat!($below, ".retry.max-interval"),
+        )*
+            "spring.kafka.retry.topic.enabled",
+            "spring.kafka.retry.topic.attempts",
+            "spring.kafka.retry.topic.backoff.delay",
+            "spring.kafka.retry.topic.backoff.multiplier",
+            "spring.kafka.retry.topic.backoff.max-delay",
+            "spring.kafka.retry.topic.backoff.jitter",
+            "spring.kafka.retry.topic.backoff.random",
+        ]
+    };
+}
+
+const SHAPE: Shape =
+    Shape { maps: &[], keys: listener_keys!("spring.rabbitmq.listener.simple", "spring.rabbitmq.listener.direct") };
 
 /// The settings under a key, by the rest of their key.
 struct Block<'n> {
@@ -75,13 +104,21 @@ struct Block<'n> {
 }
 
 impl<'n> Block<'n> {
-    fn of(document: &Document<'n>, below: &[&str]) -> Self {
-        let leaves = spring::leaves(document.root, below).into_iter();
-        let rest = |leaf: &spring::Leaf<'n>| {
-            let parts: Vec<String> = leaf.path.iter().skip(below.len()).map(|(part, _)| relaxed(part)).collect();
-            (parts.join("."), leaf.entry)
+    fn of(view: &'n View<'_>, below: &[&str]) -> Self {
+        let is_below = |setting: &&'n ApplicationSetting| {
+            setting.path.len() > below.len() && setting.path.iter().zip(below).all(|((part, _), b)| relaxed(part) == *b)
         };
-        Self { entries: leaves.map(|leaf| rest(&leaf)).collect() }
+        let rest = |setting: &'n ApplicationSetting| {
+            let parts: Vec<String> = setting.path.iter().skip(below.len()).map(|(part, _)| relaxed(part)).collect();
+            (parts.join("."), &setting.entry)
+        };
+        Self { entries: view.settings.iter().map(|s| &**s).filter(is_below).map(rest).collect() }
+    }
+
+    /// A label on the value that the one that counts beats.
+    fn beaten(&self, key: &str) -> Option<(Span, String)> {
+        let all: Vec<&Entry> = self.entries.iter().filter(|(k, _)| k == key).map(|(_, e)| *e).collect();
+        applications::beaten(&all)
     }
 
     fn get(&self, keys: &[&str]) -> Option<&'n Entry> {
@@ -107,7 +144,7 @@ impl<'n> Block<'n> {
     }
 
     /// Topics through which a record comes back later.
-    fn retry_topic(&self, ids: &mut Ids) -> Option<crate::model::Layer> {
+    fn retry_topic(&self, of: &str) -> Option<Layer> {
         let enabled = self.get(&["enabled"]).filter(|e| e.value.as_bool() == Some(true))?;
         let name = "retry topics of Spring Kafka".to_owned();
         let count = self.get(&["attempts"]);
@@ -115,12 +152,13 @@ impl<'n> Block<'n> {
             Some(e) => spring::setting(e, "a number", |t| t.parse().ok().map(Attempts::Count)),
             None => Setting::default(Attempts::Count(3), KAFKA),
         };
-        let id = ids.next(format!("{ID}:kafka"));
-        let mut layer = repeats::layer(ID, LayerKind::Queue, id, name.clone(), enabled.key_span, attempts);
+        let id = format!("{ID}:{of}kafka");
+        let mut layer = repeats::layer(ID, LayerKind::Queue, id.into(), name.clone(), enabled.key_span, attempts);
         layer.asked_for = true;
         if let Some(e) = count {
             layer.place = e.value.span;
             layer.reading = format!("{} on {name}", settings::quote(e));
+            layer.labels.extend(self.beaten("attempts"));
         }
         layer.wait = Wait::Exponential {
             base: self.time(&["backoff.delay", "delay"], 1000, KAFKA),
@@ -150,10 +188,10 @@ impl<'n> Block<'n> {
 
     /// A listener of RabbitMQ: with `retry.enabled` it tries again itself, else the broker hands the message over
     /// again at once.
-    fn listener(&self, kind: &str, ids: &mut Ids) -> Option<crate::model::Layer> {
+    fn listener(&self, kind: &str, of: &str) -> Option<Layer> {
         let first = self.entries.iter().map(|(_, e)| *e).min_by_key(|e| e.key_span)?;
         let name = format!("{kind} listeners of Spring AMQP");
-        let id = ids.next(format!("{ID}:rabbitmq:{kind}"));
+        let id: std::sync::Arc<str> = format!("{ID}:{of}rabbitmq:{kind}").into();
         let enabled = self.get(&["retry.enabled"]);
         if let Some(enabled) = enabled.filter(|e| e.value.as_bool() == Some(true)) {
             // Until Spring Boot 3 the count was one of attempts.
@@ -170,6 +208,8 @@ impl<'n> Block<'n> {
             if let Some(e) = retries.or(total) {
                 layer.place = e.value.span;
                 layer.reading = format!("{} on {name}", settings::quote(e));
+                let key = if retries.is_some() { "retry.maxretries" } else { "retry.maxattempts" };
+                layer.labels.extend(self.beaten(key));
             }
             layer.wait = Wait::Exponential {
                 base: self.time(&["retry.initialinterval"], 1000, RABBIT),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::facts::Facts;
 use crate::model::{
-    Attempts, Confidence, DeadLetter, IncompleteRecord, LayerKind, QueueRef, RecordPart, Setting, Wait,
+    Attempts, Confidence, DeadLetter, IncompleteRecord, Layer, LayerKind, QueueRef, RecordPart, Setting, Wait,
 };
 use crate::source::Span;
 use crate::syntax::{Entry, relaxed};
@@ -49,16 +49,31 @@ impl System for SpringCloudStream {
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         let mut ids = Ids::default();
-        for (file, root) in unit.documents() {
-            let document = Document::new(&file.path, root);
+        let parts = unit.parts.iter();
+        let documents: Vec<Document<'_>> =
+            parts.flat_map(|part| part.parsed.documents.iter().map(|root| Document::new(part.name, root))).collect();
+        let under = |profile: Option<&str>| {
             let mut app = App::default();
-            for leaf in spring::leaves(document.root, &["spring", "cloud", "stream"]) {
+            let always = documents.iter().filter(|d| d.profile.is_none());
+            let own = documents.iter().filter(|d| d.profile.is_some() && d.profile.as_deref() == profile);
+            for leaf in always.chain(own).flat_map(|d| spring::leaves(d.root, &["spring", "cloud", "stream"])) {
                 app.add(&leaf);
             }
-            app.read(document.profile.as_deref(), &mut ids, facts);
+            app
+        };
+        let always = under(None);
+        always.read(None, None, &mut ids, facts);
+        let mut profiles: Vec<&str> = documents.iter().filter_map(|d| d.profile.as_deref()).collect();
+        profiles.sort_unstable();
+        profiles.dedup();
+        for profile in profiles.into_iter().take(MAX_PROFILES) {
+            under(Some(profile)).read(Some(profile), Some(&always), &mut ids, facts);
         }
     }
 }
+
+/// No real application has more profiles; each one costs a reading of all its documents.
+const MAX_PROFILES: usize = 100;
 
 /// The settings of one binding, each by its relaxed name.
 #[derive(Default)]
@@ -124,7 +139,8 @@ impl<'n> App<'n> {
         &mut self.bindings[at] // Found or pushed above.
     }
 
-    fn read(&self, profile: Option<&str>, ids: &mut Ids, facts: &mut Facts) {
+    /// Adds the bindings; of those under a profile the ones that are not as they `always` are.
+    fn read(&self, profile: Option<&str>, always: Option<&App<'n>>, ids: &mut Ids, facts: &mut Facts) {
         if self.has_streams {
             return;
         }
@@ -134,8 +150,14 @@ impl<'n> App<'n> {
             let is_input = binding.name.contains("-in-") || reader.get("group").is_some() || binding.has_consumer();
             // Of batches the binder repeats nothing.
             let is_batch = reader.get("batchmode").is_some_and(|e| e.value.as_bool() == Some(true));
-            if is_input && !is_batch {
-                reader.read(ids, facts);
+            let known = always.and_then(|app| {
+                let binding = app.bindings.iter().find(|b| b.name == binding.name)?;
+                Some(Reader { app, binding, opens: binding.opens?, profile: None })
+            });
+            let is_known = known.as_ref().is_some_and(|known| known.repeats() == reader.repeats());
+            let has_known_end = known.as_ref().is_some_and(|known| known.end() == reader.end());
+            if is_input && !is_batch && !(is_known && has_known_end) {
+                reader.read(!has_known_end, ids, facts);
             }
         }
     }
@@ -172,14 +194,19 @@ impl<'n> Reader<'_, 'n> {
         self.binding.rabbit.get(key).or_else(|| self.app.shared.rabbit.get(key)).copied()
     }
 
-    fn read(&self, ids: &mut Ids, facts: &mut Facts) {
+    fn read(&self, with_end: bool, ids: &mut Ids, facts: &mut Facts) {
         let within = self.profile.map(|p| format!(" ({p})")).unwrap_or_default();
         let name = format!("binding {}{within}", self.binding.name);
         let id = ids.next(format!("{ID}:{}{within}", self.binding.name));
         facts.layers.push(self.layer(&name, id.clone()));
         facts.layers.extend(self.round(&name));
+        if with_end {
+            self.read_end(id, &name, facts);
+        }
+    }
 
-        let mut queue = repeats::queue("stream", id, name.clone(), self.opens);
+    fn read_end(&self, id: std::sync::Arc<str>, name: &str, facts: &mut Facts) {
+        let mut queue = repeats::queue("stream", id, name.to_owned(), self.opens);
         queue.otherwise = match self.app.has_kafka && !self.app.has_rabbit {
             true => "is logged after the last attempt, and passed over".to_owned(),
             false => "is dropped after the last attempt".to_owned(),
@@ -201,7 +228,17 @@ impl<'n> Reader<'_, 'n> {
             facts.queues.push(dead);
         }
         facts.queues.push(queue);
-        facts.incomplete_records.extend(self.incomplete(&name));
+        facts.incomplete_records.extend(self.incomplete(name));
+    }
+
+    /// How a binding repeats, whatever its name.
+    fn repeats(&self) -> (Layer, Option<Layer>) {
+        (self.layer("", "".into()), self.round(""))
+    }
+
+    /// What becomes of a message in the end.
+    fn end(&self) -> (DeadLetter, Option<IncompleteRecord>, bool) {
+        (self.dead_letter(), self.incomplete(""), self.get("group").is_none())
     }
 
     fn dead_letter(&self) -> DeadLetter {
@@ -226,7 +263,7 @@ impl<'n> Reader<'_, 'n> {
         if self.app.has_kafka || self.app.has_rabbit { DeadLetter::None } else { DeadLetter::Unknown }
     }
 
-    fn layer(&self, name: &str, id: std::sync::Arc<str>) -> crate::model::Layer {
+    fn layer(&self, name: &str, id: std::sync::Arc<str>) -> Layer {
         let count = self.get("maxattempts");
         let attempts = match count {
             Some(e) => spring::setting(e, "a number", |t| t.parse().ok().map(Attempts::Count)),
@@ -282,7 +319,7 @@ impl<'n> Reader<'_, 'n> {
     }
 
     /// Dead letters that expire into the exchange without a name come back to the queue that they were rejected from.
-    fn round(&self, name: &str) -> Option<crate::model::Layer> {
+    fn round(&self, name: &str) -> Option<Layer> {
         let time = self.rabbit("dlqttl")?;
         let exchange = self.rabbit("dlqdeadletterexchange")?;
         let is_default = exchange.value.is_null() || exchange.value.scalar().is_some_and(|s| s.text.is_empty());

@@ -54,7 +54,7 @@ fn addresses(draft: &Draft<'_>, from: ComponentIx) -> Vec<Address> {
 }
 
 /// Addresses that a component is told and does not call: its own, and those of whoever may call it.
-const NOT_CALLED: [&str; 17] = [
+const NOT_CALLED: [&str; 18] = [
     "ORIGIN",
     "ORIGINS",
     "CORS",
@@ -62,6 +62,7 @@ const NOT_CALLED: [&str; 17] = [
     "REDIRECT",
     "PUBLIC",
     "EXTERNAL",
+    "ADVERTISE",
     "ADVERTISED",
     "LISTEN",
     "LISTENERS",
@@ -90,14 +91,16 @@ const OF_HOSTS: [&str; 10] =
 /// The hosts that a value names: a URL, a host with a port, a list of these; a bare name where the variable says that
 /// it is one.
 fn hosts(variable: &str, value: &str, part: &Part, span: Span) -> Vec<HostRef> {
-    let named = words(variable).last().is_some_and(|last| OF_HOSTS.contains(&last.as_str()));
+    let named = variable == "-h" || words(variable).last().is_some_and(|last| OF_HOSTS.contains(&last.as_str()));
     let address = |text: &str| {
         let text = text.trim().strip_prefix("jdbc:").unwrap_or(text.trim());
         let has_port = text.rsplit_once(':').is_some_and(|(name, port)| {
             let port = port.split('/').next().unwrap_or_default();
             !name.is_empty() && !port.is_empty() && port.chars().all(|c| c.is_ascii_digit())
         });
-        let is_address = text.contains("://") || has_port || named;
+        // Nothing but the name of a Service in a cluster looks like this.
+        let in_cluster = text.ends_with(".svc") || text.ends_with(".svc.cluster.local");
+        let is_address = text.contains("://") || has_port || named || in_cluster;
         let name = host_of(text).filter(|name| is_address && !name.contains('{'))?;
         Some(HostRef { name, port: None, namespace: part.namespace.clone(), span })
     };
@@ -123,7 +126,9 @@ mod tests {
             ("REDIS_URL", "redis://user:pw@redis:6379/0", &["redis"]),
             ("SPRING_DATASOURCE_URL", "jdbc:postgresql://db:5432/shop", &["db"]),
             ("KAFKA_BROKERS", "kafka-0:9092,kafka-1:9092", &["kafka-0", "kafka-1"]),
+            ("ZIPKIN", "zipkin.jaeger.svc.cluster.local", &["zipkin.jaeger.svc.cluster.local"]),
             ("CATALOGUE_HOST", "catalogue", &["catalogue"]),
+            ("-h", "edge", &["edge"]),
             ("DB_NAME", "orders", &[]),
             ("OTEL_SERVICE_NAME", "orders", &[]),
             ("GREETING", "hello: world", &[]),

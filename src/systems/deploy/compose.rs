@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, EnvFileUseFact, Facts};
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node};
+use crate::systems::deploy::commands;
 use crate::systems::{System, SystemMeta, Unit, Versions};
 use crate::systems::{env_files, settings};
 
@@ -15,7 +16,7 @@ pub struct Compose;
 static META: SystemMeta = SystemMeta {
     id: "compose",
     name: "Compose",
-    reads: "services of compose files: names, networks' aliases, build folders, images, environment and its files, mounted files",
+    reads: "services of compose files: names, networks' aliases, build folders, images, environment and its files, addresses in commands, mounted files",
     marks: &["services"],
     defaults: &[],
 };
@@ -102,6 +103,7 @@ impl<'a> Reader<'a> {
         env.reverse();
         let env =
             env.into_iter().filter_map(|(name, value, span)| Some(EnvFact { name, value: interpolate(&value)?, span }));
+        let commands = ["entrypoint", "command"].into_iter().flat_map(|key| commands::addresses(key, own(key)));
         let mut hosts = vec![entry.key.to_string()];
         hosts.extend(names(&entry.value).into_iter().filter(|n| **n != *entry.key).map(str::to_string));
         hosts.dedup();
@@ -113,7 +115,7 @@ impl<'a> Reader<'a> {
             labels: Vec::new(),
             images: own("image").and_then(Node::as_str).map(image).into_iter().collect(),
             build: own("build").and_then(|b| self.build(b)),
-            env: env.collect(),
+            env: env.chain(commands).collect(),
             mounts: chain.iter().flat_map(|s| self.mounts(s)).collect(),
             span: entry.key_span,
         }

@@ -16,7 +16,7 @@ pub struct Kubernetes;
 static META: SystemMeta = SystemMeta {
     id: "kubernetes",
     name: "Kubernetes",
-    reads: "workloads, Services, Ingress backends, ConfigMaps and kustomizations: names, hosts, images, environment, mounted files",
+    reads: "workloads, Services, Ingress backends, ConfigMaps and kustomizations: names, hosts, images, environment, addresses in commands, mounted files",
     marks: &["apiVersion", "configMapGenerator", "namePrefix", "nameSuffix", "resources:"],
     defaults: &[],
 };
@@ -84,7 +84,7 @@ fn workload(object: &Object<'_>, template: &Node, kind: ComponentFactKind, facts
         labels: pairs(template.at(&["metadata", "labels"])),
         images: images.collect(),
         build: None,
-        env: containers.iter().flat_map(|c| pods::env(c)).collect(),
+        env: containers.iter().flat_map(|c| pods::env(c).into_iter().chain(pods::command(c))).collect(),
         mounts: Vec::new(),
         span: object.name_span,
     });

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::facts::{ConfigUse, ConfigUseFact, EnvFact};
 use crate::source::Span;
 use crate::syntax::Node;
+use crate::systems::deploy::commands;
 
 /// The variables of a container that have a value here. `$(NAME)` is that of a variable before it; what only the
 /// cluster knows stays out.
@@ -25,6 +26,11 @@ pub(super) fn env(container: &Node) -> Vec<EnvFact> {
         out.push(EnvFact { name: name.to_string(), value: expanded, span: value.span });
     }
     out
+}
+
+/// The addresses that a container's command names.
+pub(super) fn command(container: &Node) -> impl Iterator<Item = EnvFact> {
+    ["command", "args"].into_iter().flat_map(|key| commands::addresses(key, container.get(key)))
 }
 
 /// Puts known variables in. Kubernetes gives every container `NAME_SERVICE_HOST` for the Services of its namespace.

@@ -80,7 +80,7 @@ fn row(layer: &LayerData<'_>) -> [String; 10] {
         None => "-".to_owned(),
     };
     [
-        layer.component.unwrap_or("-").to_owned(),
+        layer.component.clone().unwrap_or_else(|| "-".to_owned()),
         layer.name.to_owned(),
         attempts(layer),
         layer.wait.clone(),
@@ -182,7 +182,7 @@ fn record(layer: &LayerData<'_>) -> [String; 27] {
         layer.name.to_owned(),
         layer.system.to_owned(),
         layer.kind.to_owned(),
-        layer.component.unwrap_or_default().to_owned(),
+        layer.component.clone().unwrap_or_default(),
         layer.target.clone().unwrap_or_default(),
         layer.attempts.value.map_or_else(String::new, |n| n.to_string()),
         origin(layer.attempts.origin),

@@ -6,14 +6,13 @@
 //! Of a path on which something is tried without end `product` is null, and so is `sustained`, unless a retry budget
 //! bounds the load; `attempts` is null for a layer that never ends and for one whose count is not known.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{Places, Report};
+use super::{Places, Report, ends};
 use crate::baseline::Compared;
-use crate::model::{Hop, Jitter, Layer, LayerIx, Load, Model, Path, Scope, Setting, Unresolved, Wait, WorstTime};
+use crate::model::{Jitter, Layer, LayerIx, Load, Model, Path, Setting, Unresolved, Wait, WorstTime};
 use crate::rules::{Finding, Label, Severity};
 use crate::run::Run;
 use crate::source::{Span, Unread};
@@ -185,7 +184,7 @@ struct LayerJson<'r> {
     name: &'r str,
     system: &'static str,
     kind: &'static str,
-    component: Option<&'r str>,
+    component: Option<String>,
     target: Option<String>,
     attempts: Option<u64>,
     unbounded: bool,
@@ -251,18 +250,11 @@ fn baseline(compared: &Compared) -> BaselineJson<'_> {
 struct Writer<'r> {
     model: &'r Model,
     places: Places<'r>,
-    hops: BTreeMap<LayerIx, Vec<&'r Hop>>,
 }
 
 impl<'r> Writer<'r> {
     fn new(run: &'r Run) -> Self {
-        let mut hops: BTreeMap<LayerIx, Vec<&Hop>> = BTreeMap::new();
-        for hop in &run.model.hops {
-            for of_layer in &hop.layers {
-                hops.entry(of_layer.layer).or_default().push(hop);
-            }
-        }
-        Self { model: &run.model, places: Places::new(&run.sources), hops }
+        Self { model: &run.model, places: Places::new(&run.sources) }
     }
 
     fn report(mut self, run: &'r Run) -> ReportJson<'r> {
@@ -276,7 +268,7 @@ impl<'r> Writer<'r> {
             since: run.since.as_ref().map(|left| SinceJson { revision: &left.revision, left_out: left.findings }),
             paths: model.paths.iter().map(|p| self.path(p)).collect(),
             paths_truncated: model.paths_truncated,
-            layers: (0..).map(LayerIx).zip(&model.layers).map(|(ix, l)| self.layer(ix, l)).collect(),
+            layers: self.layers(),
             unresolved: model.unresolved.iter().map(|u| self.unresolved(u)).collect(),
             unread: run.unread.iter().map(|u| self.unread(u)).collect(),
             skipped: run.generated().map(|a| SkippedJson { file: &a.path, reason: a.fate.reason() }).collect(),
@@ -360,7 +352,13 @@ impl<'r> Writer<'r> {
             .collect()
     }
 
-    fn layer(&mut self, ix: LayerIx, layer: &'r Layer) -> LayerJson<'r> {
+    fn layers(&mut self) -> Vec<LayerJson<'r>> {
+        let mut ends = ends::of_layers(self.model);
+        let layers = (0..).map(LayerIx).zip(&self.model.layers);
+        layers.map(|(ix, layer)| self.layer(layer, &ends.remove(&ix).unwrap_or_default())).collect()
+    }
+
+    fn layer(&mut self, layer: &'r Layer, ends: &ends::Ends<'_>) -> LayerJson<'r> {
         let (reason, source) = match &layer.attempts {
             Setting::Unknown { why, .. } => (Some(why.as_str()), None),
             Setting::Default { source, .. } => (None, Some(*source)),
@@ -371,8 +369,8 @@ impl<'r> Writer<'r> {
             name: &layer.name,
             system: layer.system,
             kind: layer.kind.name(),
-            component: self.component(ix, layer),
-            target: self.target(ix, layer),
+            component: ends.component(layer),
+            target: ends.target(layer),
             attempts: attempts(layer),
             unbounded: layer.is_unbounded(),
             default: layer.attempts.is_default(),
@@ -385,30 +383,6 @@ impl<'r> Writer<'r> {
             source,
             location: self.location(layer.place),
         }
-    }
-
-    fn hops_of(&self, ix: LayerIx) -> &[&'r Hop] {
-        self.hops.get(&ix).map_or(&[], Vec::as_slice)
-    }
-
-    fn component(&self, ix: LayerIx, layer: &'r Layer) -> Option<&'r str> {
-        let on_hop = || self.hops_of(ix).first().map(|hop| self.model.component(hop.from).name.as_str());
-        layer.component.as_deref().or_else(on_hop)
-    }
-
-    /// The callees, where linking found some; else what the settings name.
-    fn target(&self, ix: LayerIx, layer: &Layer) -> Option<String> {
-        let mut names: Vec<&str> = self.hops_of(ix).iter().map(|hop| &*self.model.component(hop.to).name).collect();
-        if names.is_empty() {
-            names = match &layer.scope {
-                Scope::Hops { to, .. } => to.iter().map(|host| &*host.name).collect(),
-                Scope::Client { to, .. } => to.iter().map(|host| &*host.name).collect(),
-                Scope::Code | Scope::Consumers { .. } => Vec::new(),
-            };
-        }
-        names.sort_unstable();
-        names.dedup();
-        (!names.is_empty()).then(|| names.join(", "))
     }
 
     fn unresolved(&mut self, unresolved: &'r Unresolved) -> UnresolvedJson<'r> {

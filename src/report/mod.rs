@@ -4,6 +4,7 @@
 
 pub mod checkstyle;
 pub mod data;
+mod ends;
 pub mod github;
 pub mod gitlab;
 pub mod graph;

@@ -1,13 +1,13 @@
 //! Layers as data, with all their settings.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::settings::{SettingData, seconds};
 use super::{Location, Locator};
-use crate::model::{Attempts, Jitter, Layer, LayerIx, Methods, Model, Scope, Wait};
+use crate::model::{Attempts, Jitter, Layer, LayerIx, Methods, Model, Wait};
+use crate::report::ends::{self, Ends};
 use crate::rules::phrase;
 
 /// A layer.
@@ -21,8 +21,8 @@ pub struct LayerData<'r> {
     pub system: &'static str,
     /// "gateway", "mesh", "client", "code", "queue", "job".
     pub kind: &'static str,
-    /// Who has it.
-    pub component: Option<&'r str>,
+    /// Who has it; of code that several run, all of them.
+    pub component: Option<String>,
     /// Whom it calls.
     pub target: Option<String>,
     /// Tries in all; null in `value` where it is not known, or without limit.
@@ -111,23 +111,12 @@ impl JitterData {
 const WAITS: u64 = 64;
 
 pub(super) fn layers<'r>(model: &'r Model, places: &mut Locator<'_>) -> Vec<LayerData<'r>> {
-    let mut ends: BTreeMap<LayerIx, (Option<&str>, BTreeSet<&str>)> = BTreeMap::new();
-    for hop in &model.hops {
-        for used in &hop.layers {
-            let (from, to) = ends.entry(used.layer).or_default();
-            from.get_or_insert(&model.component(hop.from).name);
-            to.insert(&model.component(hop.to).name);
-        }
-    }
+    let mut ends = ends::of_layers(model);
     let layers = (0..).map(LayerIx).zip(&model.layers);
     layers.map(|(ix, layer)| one(layer, ends.remove(&ix).unwrap_or_default(), places)).collect()
 }
 
-fn one<'r>(
-    layer: &'r Layer,
-    (from, to): (Option<&'r str>, BTreeSet<&'r str>),
-    places: &mut Locator<'_>,
-) -> LayerData<'r> {
+fn one<'r>(layer: &'r Layer, ends: Ends<'_>, places: &mut Locator<'_>) -> LayerData<'r> {
     let duration = |setting: &Option<crate::model::Setting<Duration>>, places: &mut Locator<'_>| {
         setting.as_ref().map(|s| SettingData::new(s, places, seconds))
     };
@@ -136,8 +125,8 @@ fn one<'r>(
         name: &layer.name,
         system: layer.system,
         kind: layer.kind.name(),
-        component: layer.component.as_deref().or(from),
-        target: target(layer, to),
+        component: ends.component(layer),
+        target: ends.target(layer),
         attempts: SettingData::new(&layer.attempts, places, |a: &Attempts| a.count()),
         unbounded: layer.is_unbounded(),
         within: match layer.attempts.value() {
@@ -170,18 +159,6 @@ fn one<'r>(
         location: places.of(layer.place),
         line: places.line(layer.place),
     }
-}
-
-/// The callees, where linking found some; else what the settings name.
-fn target<'r>(layer: &'r Layer, mut to: BTreeSet<&'r str>) -> Option<String> {
-    if to.is_empty() {
-        to = match &layer.scope {
-            Scope::Hops { to, .. } => to.iter().map(|host| &*host.name).collect(),
-            Scope::Client { to, .. } => to.iter().map(|host| &*host.name).collect(),
-            Scope::Code | Scope::Consumers { .. } => BTreeSet::new(),
-        };
-    }
-    (!to.is_empty()).then(|| to.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 fn backoff(wait: &Wait) -> &'static str {

@@ -91,11 +91,15 @@ fn targets(draft: &mut Draft<'_>, from: ComponentIx, call: &CodeCall) -> BTreeMa
         Target::Unknown { why } => (Vec::new(), Some((call.span, why.clone()))),
     };
     let namespace = draft.hosts.part(from).and_then(|p| p.namespace.clone());
-    let hosts: Vec<String> = urls.iter().filter_map(|url| host_of(url)).collect();
+    let hosts: Vec<(String, bool)> =
+        urls.iter().filter_map(|url| host_of(url).map(|host| (host, is_of_a_provider(url)))).collect();
     let mut targets: BTreeMap<(ComponentIx, bool), Vec<Reason>> = BTreeMap::new();
-    for name in &hosts {
+    for (name, of_a_provider) in &hosts {
         let host = HostRef { name: name.clone(), port: None, namespace: namespace.clone(), span: call.span };
-        let found = draft.hosts.resolve(&host);
+        let found = match of_a_provider {
+            true => draft.hosts.behind_service(&host, from),
+            false => draft.hosts.resolve(&host),
+        };
         for to in found.components {
             let mut reasons = vec![Reason::new(call.span, format!("`{}` calls `{name}`", call.root.name))];
             reasons.extend(set_in_environment(draft, from, call, name));
@@ -111,6 +115,11 @@ fn targets(draft: &mut Draft<'_>, from: ComponentIx, call: &CodeCall) -> BTreeMa
         targets.insert((draft.unknown_target(&of, span, why), false), vec![reason]);
     }
     targets
+}
+
+/// `s3://s3`: the service that a provider's SDK is for, not a host that anybody wrote.
+fn is_of_a_provider(url: &str) -> bool {
+    url.split_once("://").is_some_and(|(scheme, host)| scheme == host)
 }
 
 /// Where the environment of a component holds the host that a call reaches.

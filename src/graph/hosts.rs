@@ -15,6 +15,9 @@ const MAX_ALIASES: usize = 16;
 /// A name that was followed, with the namespace in which it was looked up.
 type Asked = (String, Option<String>);
 
+/// How many folders two files have in common, and whether they are one file.
+type Nearness = (usize, bool);
+
 /// A component in the making.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
@@ -24,8 +27,14 @@ pub(super) struct Part {
     pub(super) namespace: Option<String>,
     /// What it is.
     pub(super) kind: ComponentKind,
-    /// Where it is declared.
+    /// Where it is declared first, or what made it.
     pub(super) place: Option<Span>,
+    /// Every place where a manifest declares it.
+    pub(super) places: Vec<Span>,
+    /// The folder or file of which it is made, where nothing else is known of it.
+    pub(super) made_for: Option<String>,
+    /// Whether the configuration says which files are its: then no other one is for want of a better owner.
+    pub(super) confined: bool,
     /// Whether a manifest or the configuration declares it, not only a package, a route or a call.
     pub(super) declared: bool,
     /// Names by which it is called without a Service in between, lower case.
@@ -161,6 +170,12 @@ impl Hosts {
                 known.push(ix);
             }
         }
+        self.add_unheard(part)
+    }
+
+    /// Adds a component to which no host name leads.
+    fn add_unheard(&mut self, part: Part) -> ComponentIx {
+        let ix = ComponentIx(self.parts.len() as u32);
         self.by_spelling.entry(spelled(&part.name)).or_default().push(ix);
         self.parts.push(part);
         ix
@@ -217,6 +232,25 @@ impl Hosts {
         }
         let leaf = self.leaf(&host.name, host.namespace.as_deref(), host.span);
         Found { components: vec![leaf], grpc: found.grpc }
+    }
+
+    /// The components behind a service of a provider that an SDK names: what somebody has declared in its place, else a
+    /// leaf. A folder or a package is only called so.
+    pub(super) fn behind_service(&mut self, host: &HostRef, caller: ComponentIx) -> Found {
+        let found = self.known(host);
+        if found.components.is_empty() {
+            return self.resolve(host);
+        }
+        let stands_for_it = |ix: &ComponentIx| {
+            *ix != caller && self.part(*ix).is_some_and(|p| p.declared || p.kind == ComponentKind::Host)
+        };
+        let components: Vec<ComponentIx> = found.components.iter().copied().filter(stands_for_it).collect();
+        if !components.is_empty() {
+            return Found { components, ..found };
+        }
+        let part = Part::new(&host.name, ComponentKind::Host, Some(host.span));
+        let leaf = self.leaf_named(&host.name).unwrap_or_else(|| self.add_unheard(part));
+        Found { components: vec![leaf], ..found }
     }
 
     /// The components behind the host of a client's settings. Where that is the client's name, the service may be spelled
@@ -285,14 +319,25 @@ impl Hosts {
         }
     }
 
-    /// How many folders a component's manifest and a file have in common.
-    fn shared(&self, ix: ComponentIx, file: FileId) -> Option<usize> {
+    /// How near the nearest of a component's manifests is to a file.
+    fn shared(&self, ix: ComponentIx, file: FileId) -> Option<Nearness> {
+        let part = self.part(ix)?;
+        part.places.iter().chain(&part.place).map(|place| self.nearness(*place, file)).max()
+    }
+
+    fn nearness(&self, place: Span, file: FileId) -> Nearness {
         let folders = |file: FileId| {
             let path = self.paths.get(&file).map_or("", |path| path);
             path.rsplit_once('/').map_or("", |(folder, _)| folder).split('/')
         };
-        let place = self.part(ix)?.place?;
-        Some(folders(place.file).zip(folders(file)).take_while(|(a, b)| a == b).count())
+        let shared = folders(place.file).zip(folders(file)).take_while(|(a, b)| a == b).count();
+        (shared, place.file == file)
+    }
+
+    /// Of the places where a component is declared the one nearest to a file.
+    fn place_near(&self, part: &Part, file: FileId) -> Option<Span> {
+        let nearest = part.places.iter().copied().rev().max_by_key(|place| self.nearness(*place, file));
+        nearest.or(part.place)
     }
 
     /// The components of the repository behind a host: alternatives.
@@ -316,16 +361,18 @@ impl Hosts {
             return Reason::new(service.span, text);
         }
         let text = match part.kind {
+            ComponentKind::Host if !self.all_named(&host.name).is_empty() => {
+                let text = format!("an SDK means its provider's `{}`, not what is called so here", host.name);
+                return Reason::new(None, text);
+            }
             ComponentKind::Host => {
-                return Reason::new(
-                    None,
-                    format!("nothing in the repository is called `{}`: a host outside of it", host.name),
-                );
+                let text = format!("nothing in the repository is called `{}`: a host outside of it", host.name);
+                return Reason::new(None, text);
             }
             _ if part.name.eq_ignore_ascii_case(&host.name) => format!("{name} is declared here"),
             _ => format!("`{}` is a name of {name}, which is declared here", host.name),
         };
-        Reason::new(part.place, text)
+        Reason::new(self.place_near(part, host.span.file), text)
     }
 
     fn called(&self, name: &str) -> &[ComponentIx] {
@@ -382,6 +429,8 @@ impl Hosts {
     pub(super) fn into_components(self) -> Vec<Component> {
         let mut times: BTreeMap<String, usize> = BTreeMap::new();
         self.parts.iter().for_each(|p| *times.entry(p.name.clone()).or_default() += 1);
+        let inside = self.parts.iter().filter(|p| p.kind != ComponentKind::Host);
+        let inside: BTreeSet<String> = inside.map(|p| p.name.clone()).collect();
         let mut taken: BTreeMap<String, usize> = BTreeMap::new();
         let mut unique = |part: &Part| {
             let shared = times.get(&part.name).is_some_and(|n| *n > 1);
@@ -390,6 +439,9 @@ impl Hosts {
                     Some(host) => format!("callers of {namespace}/{host}"),
                     None => format!("{namespace}/{}", part.name),
                 },
+                None if part.kind == ComponentKind::Host && inside.contains(&part.name) => {
+                    format!("{} (outside)", part.name)
+                }
                 _ => part.name.clone(),
             };
             let before = taken.entry(name.clone()).or_default();
@@ -408,6 +460,9 @@ impl Part {
             namespace: None,
             kind,
             place,
+            places: Vec::new(),
+            made_for: None,
+            confined: false,
             declared: false,
             hosts: Vec::new(),
             labels: Vec::new(),
@@ -421,6 +476,7 @@ impl Part {
 
     fn add(&mut self, fact: ComponentFact) {
         self.namespace = self.namespace.take().or(fact.namespace);
+        self.places.push(fact.span);
         self.labels.push(fact.labels);
         self.images.extend(fact.images);
         self.builds.extend(fact.build);

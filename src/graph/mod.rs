@@ -131,6 +131,7 @@ fn add_configured(draft: &mut Draft<'_>, config: &Config) {
             .unwrap_or_else(|| draft.hosts.add(Part::new(&service.name, ComponentKind::Service, service.span)));
         if let Some(part) = draft.hosts.part_mut(ix) {
             part.declared = true;
+            part.confined |= !service.paths.is_empty();
         }
         draft.hosts.call(ix, service.hosts.iter().filter_map(|h| names::host_of(h)));
     }
@@ -157,14 +158,21 @@ fn add_configured_calls(draft: &mut Draft<'_>, config: &Config) {
 }
 
 fn finish(mut draft: Draft<'_>, owners: &Owners, model: &mut Model) {
-    fill_in_components(&mut draft, owners);
-    let Draft { hosts, layers, hops, mut unresolved, .. } = draft;
+    let having = components_of_layers(&mut draft, owners);
+    let Draft { hosts, mut layers, hops, mut unresolved, .. } = draft;
     let mut hops = hops.into_vec();
     hops.sort_by_cached_key(|h| {
         let layers: Vec<_> = h.layers.iter().map(|l| (l.layer, l.modes)).collect();
         (h.from, h.to, h.place, layers)
     });
     model.components = hosts.into_components();
+    for (layer, component) in having {
+        if let (Some(layer), Some(component)) =
+            (layers.get_mut(layer.0 as usize), model.components.get(component.0 as usize))
+        {
+            layer.component = Some(component.name.clone());
+        }
+    }
     model.layers = layers;
     model.hops = hops;
     let paths = paths::list(&model.components, &model.hops, &model.layers, model.max_amplification);
@@ -178,27 +186,25 @@ fn finish(mut draft: Draft<'_>, owners: &Owners, model: &mut Model) {
 }
 
 /// A layer that names no component has that of its hops, if it is one.
-fn fill_in_components(draft: &mut Draft<'_>, owners: &Owners) {
+fn components_of_layers(draft: &mut Draft<'_>, owners: &Owners) -> Vec<(LayerIx, ComponentIx)> {
     let mut callers: BTreeMap<LayerIx, BTreeSet<ComponentIx>> = BTreeMap::new();
     for hop in draft.hops.iter() {
         hop.layers.iter().for_each(|l| _ = callers.entry(l.layer).or_default().insert(hop.from));
     }
+    let mut having = Vec::new();
     for ix in draft.layer_ixs() {
-        if draft.layer(ix).is_none_or(|l| l.component.is_some()) {
-            continue;
-        }
+        let Some(layer) = draft.layer(ix).filter(|l| l.component.is_none()) else { continue };
+        let is_code = layer.scope == crate::model::Scope::Code;
         let mut from = callers.remove(&ix).unwrap_or_default();
-        if from.is_empty() && draft.layer(ix).is_some_and(|l| l.scope == crate::model::Scope::Code) {
+        if from.is_empty() && is_code {
             from.extend(owner_of_code(draft, owners, ix));
         }
-        let name = |ix: &ComponentIx| {
-            draft.hosts.part(*ix).filter(|p| p.kind != ComponentKind::Outside).map(|p| p.name.clone())
-        };
-        let only = if from.len() == 1 { from.first().and_then(name) } else { None };
-        if let Some(layer) = draft.layers.get_mut(ix.0 as usize) {
-            layer.component = only;
+        let runs = |ix: &ComponentIx| draft.hosts.part(*ix).is_some_and(|p| p.kind != ComponentKind::Outside);
+        if let (1, Some(only)) = (from.len(), from.first().copied().filter(runs)) {
+            having.push((ix, only));
         }
     }
+    having
 }
 
 fn owner_of_code(draft: &mut Draft<'_>, owners: &Owners, ix: LayerIx) -> Vec<ComponentIx> {

@@ -153,11 +153,7 @@ impl Owners {
             return owned;
         }
         let named = path.rsplit('/').skip(1).find_map(|folder| hosts.named(folder));
-        vec![named.or_else(|| only_declared(hosts)).unwrap_or_else(|| {
-            let folder = path.rsplit_once('/').map_or("", |(folder, _)| last_folder(folder));
-            let name = if folder.is_empty() { path } else { folder };
-            hosts.add(Part::new(name, ComponentKind::Service, None))
-        })]
+        vec![named.or_else(|| only_declared(hosts)).unwrap_or_else(|| made_for(path, hosts))]
     }
 }
 
@@ -222,7 +218,8 @@ fn may_be_own(part: &Part, reading: &CodeReading) -> bool {
         UrlPart::Env { name, .. } => Some(name),
         UrlPart::Text(_) | UrlPart::Unknown => None,
     });
-    !part.builds.is_empty() || part.images.is_empty() || read.any(|name| part.values(name).next().is_some())
+    let sets_what_is_read = read.any(|name| part.values(name).next().is_some());
+    !part.builds.is_empty() || part.images.is_empty() && !part.confined || sets_what_is_read
 }
 
 fn is_called(package: &PackageFact, name: &str) -> bool {
@@ -268,8 +265,23 @@ fn existing_of_root(root: &str, hosts: &Hosts) -> Option<ComponentIx> {
     known.or_else(|| if root.is_empty() { only_declared(hosts) } else { None })
 }
 
+/// The component of the folder in which a file lies, of which nothing else is known; in the repository's root that of the
+/// file alone. Made once.
+fn made_for(path: &str, hosts: &mut Hosts) -> ComponentIx {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let whole = if folder.is_empty() { path } else { folder };
+    let made = hosts.iter().find(|(_, p)| p.made_for.as_deref() == Some(whole));
+    match made.map(|(ix, _)| ix) {
+        Some(ix) => ix,
+        None => {
+            let made_for = Some(whole.to_owned());
+            hosts.add(Part { made_for, ..Part::new(last_folder(whole), ComponentKind::Service, None) })
+        }
+    }
+}
+
 fn only_declared(hosts: &Hosts) -> Option<ComponentIx> {
     let mut declared = hosts.iter().filter(|(_, p)| p.declared && p.kind != ComponentKind::Gateway);
-    let first = declared.next()?;
-    declared.next().is_none().then_some(first.0)
+    let (first, part) = declared.next()?;
+    (declared.next().is_none() && !part.confined).then_some(first)
 }

@@ -413,3 +413,127 @@ fn of_two_ways_to_deploy_the_nearer_one_is_meant() {
     r.facts.paths.clear();
     assert_eq!(r.hops().len(), 4, "where it cannot be told, both are alternatives");
 }
+
+#[test]
+fn a_component_that_several_manifests_describe_is_near_to_each_of_them() {
+    let mut r = Repository::new();
+    let declare = |r: &mut Repository, name: &str, path: &str| {
+        let span = r.file(path);
+        r.facts.paths.insert(span.file, path.into());
+        r.component(name, None).span = span;
+        span
+    };
+    let compose = "examples/docker/compose.yaml";
+    declare(&mut r, "registry", compose);
+    r.facts.components[0].hosts = vec!["registry".to_owned(), "shop-registry".to_owned()];
+    declare(&mut r, "shop-registry", "examples/helm/templates/registry.yaml");
+    let flat = declare(&mut r, "shop-registry", "examples/kubernetes/all.yaml");
+    r.service("shop-registry", None, "shop-registry");
+    let web = declare(&mut r, "shop-web", "examples/kubernetes/all.yaml");
+    let value = "http://shop-registry:80".to_owned();
+    r.facts.components[3].env.push(crate::facts::EnvFact { name: "REGISTRY_URL".to_owned(), value, span: web });
+    assert_eq!(r.hops(), ["shop-web -> shop-registry []"]);
+    r.facts.services.clear();
+    r.facts.components[0].hosts.pop();
+    let model = r.link();
+    let declared = |r: &&crate::model::Reason| &*r.text == "shop-registry is declared here";
+    let reason = model.hops.iter().flat_map(|h| &h.reasons).find(declared).unwrap();
+    assert_eq!(reason.span, Some(flat), "the manifest that is nearest tells it");
+}
+
+fn client(r: &mut Repository, file: &str, to: &str) {
+    let scope = Scope::Client { to: Some(super::repository::host(to, None)), grpc: false };
+    r.layer(file, "house-http", LayerKind::Client, scope).id = format!("{file} {to}").into();
+}
+
+#[test]
+fn a_settings_file_in_the_root_makes_one_component() {
+    let mut r = Repository::new();
+    client(&mut r, "clients.toml", "stock");
+    client(&mut r, "clients.toml", "tax");
+    let hops = ["clients.toml -> stock [clients.toml stock]", "clients.toml -> tax [clients.toml tax]"];
+    assert_eq!(r.hops(), hops);
+}
+
+#[test]
+fn a_configured_service_takes_in_no_file_outside_its_paths() {
+    let mut r = Repository::new();
+    let service = ServiceConfig {
+        name: "inventory".to_owned(),
+        paths: vec!["/services/inventory".to_owned()],
+        hosts: vec!["inventory.internal".to_owned()],
+        calls: Vec::new(),
+        span: None,
+    };
+    r.config.services = vec![service];
+    client(&mut r, "config/clients.toml", "inventory.internal");
+    let outside = ["config -> inventory [config/clients.toml inventory.internal]"];
+    assert_eq!(r.hops(), outside);
+    client(&mut r, "services/inventory/clients.toml", "tax");
+    client(&mut r, "deploy/inventory/clients.toml", "bank");
+    let inside = [
+        outside[0],
+        "inventory -> bank [deploy/inventory/clients.toml bank]",
+        "inventory -> tax [services/inventory/clients.toml tax]",
+    ];
+    assert_eq!(r.hops(), inside, "its own folder, and one that is called so");
+    r.config.services[0].paths.clear();
+    r.facts.layers.truncate(1);
+    assert_eq!(
+        r.hops(),
+        ["inventory -> inventory [config/clients.toml inventory.internal]"],
+        "it says nothing of files"
+    );
+}
+
+#[test]
+fn the_only_package_is_not_run_by_a_service_whose_paths_are_elsewhere() {
+    let mut r = Repository::new();
+    r.config.services = vec![ServiceConfig {
+        name: "inventory".to_owned(),
+        paths: vec!["/services/inventory".to_owned()],
+        hosts: Vec::new(),
+        calls: Vec::new(),
+        span: None,
+    }];
+    let package = r.package("tools", "tools");
+    r.call(package, text("http://inventory"), 1);
+    assert_eq!(r.hops(), ["tools -> inventory [tools/src/layer0.rs]"]);
+}
+
+#[test]
+fn a_providers_service_is_not_the_folder_or_package_that_is_called_so() {
+    let mut r = Repository::new();
+    let (own, other) = (r.package("s3", "s3"), r.package("store", "store"));
+    r.call(own, text("s3://s3"), 1);
+    r.call(other, text("s3://s3"), 1);
+    r.call(other, text("http://s3:80"), 0);
+    let hops =
+        ["s3 -> s3 (outside) [s3/src/layer0.rs]", "store -> s3 (outside) [store/src/layer0.rs]", "store -> s3 []"];
+    assert_eq!(r.hops(), hops);
+    r.component("s3", None);
+    assert_eq!(
+        r.hops(),
+        ["s3 -> s3 (outside) [s3/src/layer0.rs]", "store -> s3 []", "store -> s3 [store/src/layer0.rs]"],
+        "one that is declared stands in for it, but not for itself"
+    );
+}
+
+#[test]
+fn a_layer_that_several_components_run_names_them_all_everywhere() {
+    let mut r = Repository::new();
+    for namespace in ["blue", "green"] {
+        r.component("orders", Some(namespace));
+    }
+    let package = r.package("orders", "orders");
+    r.call(package, text("http://bank"), 1);
+    let model = r.link();
+    assert_eq!(model.layers[0].component, None);
+    let run = crate::run::Run { model, sources: r.draft.sources, ..crate::run::Run::default() };
+    let data = crate::report::Data::new(&run);
+    assert_eq!(data.layers[0].component.as_deref(), Some("blue/orders, green/orders"));
+    let mut json = Vec::new();
+    crate::report::Report::write(&crate::report::Json, &run, &mut json).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(json["layers"][0]["component"], "blue/orders, green/orders");
+}

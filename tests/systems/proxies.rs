@@ -317,9 +317,10 @@ pub const ROWS: &[Row] = &[
     row("cloudfront", "ConnectionAttempts", "t.json", CLOUDFRONT_TWO, |f| written_count(f, 2)),
     row("cloudfront", "what is retried", "t.json", CLOUDFRONT, |f| only(f).retries.yes == ModeSet::transport()),
     row("cloudfront", "methods", "t.json", CLOUDFRONT, |f| methods(f) == ["GET".to_string(), "HEAD".to_string()]),
-    row("cloudfront", "ConnectionTimeout absent", "t.json", CLOUDFRONT, |f| {
-        is_default(&only(f).per_try, Duration::from_secs(10))
+    row("cloudfront", "OriginReadTimeout absent", "t.json", CLOUDFRONT, |f| {
+        is_default(&only(f).per_try, Duration::from_secs(30))
     }),
+    row("cloudfront", "ResponseCompletionTimeout absent", "t.json", CLOUDFRONT, |f| only(f).overall.is_none()),
     row("cloudfront", "an origin group", "t.yaml", CLOUDFRONT_GROUP, |f| {
         f.layers.len() == 3 && f.layers[2].attempts.value() == Some(&Attempts::Count(2))
     }),
@@ -338,6 +339,9 @@ pub const ROWS: &[Row] = &[
         only(f).retries.yes.names() == ["refused", "timeout", "5xx"] && only(f).methods == Methods::Any
     }),
     row("gravitee", "Retry-After", "a.json", GRAVITEE, ignores_retry_after),
+    row("gravitee", "http.readTimeout of an endpoint absent, version 2", "a.json", GRAVITEE_TWO, |f| {
+        is_default(&f.routes[0].limit, Duration::from_secs(10))
+    }),
     row(
         "oathkeeper",
         "remote, remote_json, oauth2_introspection, oauth2_client_credentials",
@@ -426,6 +430,7 @@ const GRAVITEE: &str = r#"{"definitionVersion": "4.0.0", "flows": [{"request": [
     "configuration": {"condition": "{#response.status >= 500}", "maxRetries": 3}}]}]}"#;
 const GRAVITEE_NONE: &str =
     r#"{"definitionVersion": "4.0.0", "flows": [{"request": [{"policy": "cache", "configuration": {}}]}]}"#;
+const GRAVITEE_TWO: &str = r#"{"gravitee": "2.0.0", "proxy": {"endpoints": [{"target": "http://a:80"}]}}"#;
 const OATHKEEPER: &str = "{authenticators: {noop: {enabled: true}}, \
      authorizers: {remote_json: {enabled: true, config: {remote: 'http://a'}}}}";
 const HYDRATOR: &str = "{authenticators: {noop: {enabled: true}}, \

@@ -32,7 +32,8 @@ static META: SystemMeta = SystemMeta {
             source: BEHAVIOR,
         },
         DefaultFigure { what: "methods", value: "GET and HEAD, once sent", source: BEHAVIOR },
-        DefaultFigure { what: "ConnectionTimeout absent", value: "10 s for each try", source: VALUES },
+        DefaultFigure { what: "OriginReadTimeout absent", value: "30 s for each try", source: VALUES },
+        DefaultFigure { what: "ResponseCompletionTimeout absent", value: "no limit on all tries", source: VALUES },
         DefaultFigure {
             what: "an origin group",
             value: "one other origin is asked: GET, HEAD, OPTIONS",
@@ -125,7 +126,8 @@ impl Distribution<'_> {
             attempts,
             retries: Conditions { yes: modes, picks: vec![pick], ..Conditions::default() },
             methods: Methods::Only(vec!["GET".to_string(), "HEAD".to_string()]),
-            per_try: Some(seconds(get(origin, "ConnectionTimeout"))),
+            per_try: Some(answer(origin)),
+            overall: get(origin, "ResponseCompletionTimeout").map(seconds),
             advice: Advice { fewer: Some("set `ConnectionAttempts: 1`".to_string()), ..Advice::default() },
             scope: base::hops(vec![from.clone()], to),
             ..base::layer(ID, format!("{ID}:{}:{id}", self.name).into(), name, opens, VALUES)
@@ -178,10 +180,15 @@ impl Distribution<'_> {
     }
 }
 
-fn seconds(node: Option<&Node>) -> Setting<Duration> {
-    match node.map(|n| (n.as_int().and_then(|s| u64::try_from(s).ok()), n.span)) {
-        None => Setting::default(Duration::from_secs(10), VALUES),
-        Some((Some(s), span)) => Setting::written(Duration::from_secs(s), span),
-        Some((None, span)) => Setting::unknown("not a number of seconds", Some(span)),
+/// How long it waits for an answer. `ConnectionTimeout` is shorter, and ends no request that is under way.
+fn answer(origin: &Node) -> Setting<Duration> {
+    let read = get(origin, "CustomOriginConfig").and_then(|c| get(c, "OriginReadTimeout"));
+    read.map_or_else(|| Setting::default(Duration::from_secs(30), VALUES), seconds)
+}
+
+fn seconds(node: &Node) -> Setting<Duration> {
+    match node.as_int().and_then(|s| u64::try_from(s).ok()) {
+        Some(s) => Setting::written(Duration::from_secs(s), node.span),
+        None => Setting::unknown("not a number of seconds", Some(node.span)),
     }
 }

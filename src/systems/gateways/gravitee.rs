@@ -18,6 +18,8 @@ pub struct Gravitee;
 
 const ID: &str = "gravitee";
 const POLICY: &str = "gravitee-io/gravitee-policy-retry 5.0.0 src/main/java/io/gravitee/policy/retry/RetryPolicy.java";
+const CLIENT: &str =
+    "gravitee-io/gravitee-api-management model/src/main/java/io/gravitee/definition/model/HttpClientOptions.java";
 const SCHEMA: &str = "gravitee-io/gravitee-policy-retry 5.0.0 src/main/resources/schemas/schema-form.json";
 
 static META: SystemMeta = SystemMeta {
@@ -37,6 +39,11 @@ static META: SystemMeta = SystemMeta {
             source: POLICY,
         },
         DefaultFigure { what: "Retry-After", value: "ignored; there is no such setting", source: POLICY },
+        DefaultFigure {
+            what: "http.readTimeout of an endpoint absent, version 2",
+            value: "10 s for an answer",
+            source: CLIENT,
+        },
     ],
 };
 
@@ -59,11 +66,13 @@ impl System for Gravitee {
 fn read(file: &SourceFile, root: &Node, facts: &mut Facts) {
     let title = root.get("name").and_then(Node::as_str).unwrap_or("without a name");
     let from = GatewayName::OfFile { file: file.id, system: ID };
-    let to = endpoints(root);
-    if !to.is_empty() {
-        let span = root.entry("name").map_or(root.span, |e| e.key_span);
-        facts.routes.push(RouteFact { from: from.clone(), to: to.clone(), grpc: false, limit: None, span });
+    let endpoints = endpoints(root);
+    let span = root.entry("name").map_or(root.span, |e| e.key_span);
+    for Endpoint { to, limit } in &endpoints {
+        let (from, to, limit) = (from.clone(), vec![to.clone()], limit.clone());
+        facts.routes.push(RouteFact { from, to, grpc: false, limit, span });
     }
+    let to = settings::distinct(endpoints.into_iter().map(|e| e.to));
     let mut ids = Ids::default();
     let is_on = |n: &Node| n.get("enabled").and_then(Node::as_bool) != Some(false);
     let is_retry = |n: &&Node| n.get("policy").and_then(Node::as_str) == Some("retry") && is_on(n);
@@ -100,13 +109,41 @@ fn millis(node: &Node) -> Option<Duration> {
     duration::millis(node.as_f64()?)
 }
 
-fn endpoints(root: &Node) -> Vec<HostRef> {
-    let v4 = root.get("endpointGroups").map_or(&[][..], Node::items).iter();
-    let v2 = root.at(&["proxy", "groups"]).map_or(&[][..], Node::items).iter();
-    let groups = v4.chain(v2).filter_map(|g| g.get("endpoints"));
-    let all = groups.chain(root.at(&["proxy", "endpoints"])).flat_map(Node::items);
-    let targets = all.filter_map(|e| e.at(&["configuration", "target"]).or_else(|| e.get("target")));
-    settings::distinct(targets.filter_map(|n| settings::host(n.as_str()?, n.span, None)))
+/// An endpoint, and how long the gateway waits for an answer of it.
+struct Endpoint {
+    to: HostRef,
+    limit: Option<Setting<Duration>>,
+}
+
+fn items(node: Option<&Node>) -> impl Iterator<Item = &Node> {
+    node.map_or(&[][..], Node::items).iter().take(settings::MAX_LIST).map(|n| &**n)
+}
+
+fn endpoints(root: &Node) -> Vec<Endpoint> {
+    let groups = items(root.get("endpointGroups")).chain(items(root.at(&["proxy", "groups"])));
+    let in_groups = groups.flat_map(|group| items(group.get("endpoints")).map(move |e| (Some(group), e)));
+    let all = in_groups.chain(items(root.at(&["proxy", "endpoints"])).map(|e| (None, e)));
+    let mut endpoints: Vec<Endpoint> = Vec::new();
+    for (group, endpoint) in all {
+        let v4 = endpoint.at(&["configuration", "target"]);
+        let Some(target) = v4.or_else(|| endpoint.get("target")) else { continue };
+        let host = target.as_str().and_then(|text| settings::host(text, target.span, None));
+        let Some(to) = host.filter(|host| endpoints.iter().all(|e| e.to.name != host.name)) else { continue };
+        endpoints.push(Endpoint { to, limit: limit(group, endpoint, v4.is_some()) });
+    }
+    endpoints
+}
+
+/// `readTimeout` of the client: of the endpoint, else of its group.
+fn limit(group: Option<&Node>, endpoint: &Node, is_v4: bool) -> Option<Setting<Duration>> {
+    let of = |node: &Node, keys: &[&str]| {
+        let http = keys.iter().find_map(|key| node.at(&[key, "http"])).or_else(|| node.get("http"))?;
+        Some(settings::limit(http.get("readTimeout")?, millis))
+    };
+    let own = of(endpoint, &["sharedConfigurationOverride"]);
+    let own = own.or_else(|| of(group?, &["sharedConfiguration"]));
+    let default = || (!is_v4).then(|| Setting::default(Duration::from_secs(10), CLIENT));
+    own.unwrap_or_else(default)
 }
 
 fn wait(configuration: &Node) -> Wait {

@@ -1,9 +1,11 @@
 //! Tyk: API definitions. It sends each request once; `throttle_retry_limit` asks its own rate limiter again.
 
+use std::time::Duration;
+
 use crate::facts::{Facts, RouteFact};
-use crate::model::GatewayName;
+use crate::model::{GatewayName, Setting};
 use crate::syntax::Node;
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, objects, settings};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, objects, settings};
 
 /// Tyk.
 pub struct Tyk;
@@ -14,7 +16,7 @@ static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Tyk",
     reads: "API definitions (JSON, OAS with `x-tyk-api-gateway`) and ApiDefinitions: targets, which are hops without \
-            retries",
+            retries, and the limits of its enforced timeouts",
     marks: &["x-tyk-api-gateway", "listen_path", "tyk.tyk.io"],
     defaults: &[DefaultFigure {
         what: "an API",
@@ -44,8 +46,30 @@ impl System for Tyk {
             if let Some(first) = to.first() {
                 let from = GatewayName::OfFile { file: file.id, system: ID };
                 let span = first.span;
-                facts.routes.push(RouteFact { from, to, grpc: false, limit: None, span });
+                let route = RouteFact { from, to, grpc: false, limit: None, span };
+                let limits = limits(spec).into_iter();
+                facts.routes.extend(limits.map(|limit| RouteFact { limit: Some(limit), ..route.clone() }));
+                facts.routes.push(route);
             }
         }
     }
+}
+
+/// How long it waits for the answers of the endpoints that have an enforced timeout, in seconds.
+fn limits(spec: &Node) -> Vec<Setting<Duration>> {
+    let versions = spec.at(&["version_data", "versions"]).map_or(&[][..], Node::entries).iter();
+    let lists = versions.filter_map(|v| v.value.at(&["extended_paths", "hard_timeouts"])).flat_map(Node::items);
+    let classic = lists.filter(|t| t.get("disabled").and_then(Node::as_bool) != Some(true));
+    let classic = classic.filter_map(|t| t.get("timeout"));
+    let operations = spec.at(&["x-tyk-api-gateway", "middleware", "operations"]).map_or(&[][..], Node::entries).iter();
+    let oas = operations.filter_map(|o| o.value.get("enforceTimeout"));
+    let oas = oas.filter(|t| t.get("enabled").and_then(Node::as_bool) != Some(false)).filter_map(|t| t.get("value"));
+    let mut limits: Vec<Setting<Duration>> = Vec::new();
+    for limit in classic.chain(oas).take(settings::MAX_LIST).filter_map(|n| settings::limit(n, duration::go_or_seconds))
+    {
+        if limits.iter().all(|known| known.value() != limit.value()) {
+            limits.push(limit);
+        }
+    }
+    limits
 }

@@ -103,6 +103,7 @@ fn read(file: &SourceFile, root: &Node, facts: &mut Facts) {
     for (kind, key) in lists {
         for item in root.get(key).map_or(&[][..], Node::items) {
             add(file, kind, item, &mut ids, facts);
+            facts.routes.extend(limited(file, root, item));
             for route in item.get("routes").map_or(&[][..], Node::items) {
                 add(file, "route", route, &mut ids, facts);
             }
@@ -123,24 +124,32 @@ fn add(file: &SourceFile, kind: &str, item: &Node, ids: &mut Ids, facts: &mut Fa
     let opens = settings::opening(file, item);
     let from = GatewayName::OfFile { file: file.id, system: ID };
     let nodes = Nodes::of(upstream);
-    facts.routes.push(RouteFact {
-        from: from.clone(),
-        to: nodes.to.clone(),
-        grpc: is_grpc(upstream),
-        limit: None,
-        span: opens,
-    });
+    let to = nodes.to.clone();
     let policy = Policy {
         id: ids.next(format!("{ID}:{kind}:{title}")),
         name: format!("APISIX {kind} {}", settings::shown(title)),
         opens,
-        from,
+        from: from.clone(),
         nodes: nodes.count,
         to: nodes.to,
     };
     // The timeout of a route beats that of its upstream.
     let timeout = item.get("timeout").or_else(|| upstream.get("timeout"));
-    facts.layers.extend(policy.layer(upstream, timeout));
+    let layer = policy.layer(upstream, timeout);
+    let limit = if layer.is_none() { Some(per_try(timeout)) } else { None };
+    facts.routes.push(RouteFact { from, to, grpc: is_grpc(upstream), limit, span: opens });
+    facts.layers.extend(layer);
+}
+
+/// A route or service with a timeout of its own before an upstream that is written elsewhere in the file.
+fn limited(file: &SourceFile, root: &Node, item: &Node) -> Option<RouteFact> {
+    let id = item.get("upstream_id")?.as_str()?;
+    let limit = item.get("timeout").map(|timeout| per_try(Some(timeout)))?;
+    let mut upstreams = root.get("upstreams").map_or(&[][..], Node::items).iter();
+    let upstream = upstreams.find(|u| u.get("id").and_then(Node::as_str) == Some(id))?;
+    let from = GatewayName::OfFile { file: file.id, system: ID };
+    let (to, span) = (Nodes::of(upstream).to, settings::opening(file, item));
+    (!to.is_empty()).then(|| RouteFact { from, to, grpc: is_grpc(upstream), limit: Some(limit), span })
 }
 
 fn is_grpc(upstream: &Node) -> bool {
@@ -238,6 +247,7 @@ fn seconds(node: &Node) -> Option<Duration> {
     number.or_else(|| crate::systems::duration::go(node.as_str()?))
 }
 
+/// How long the gateway waits for an answer to one try.
 fn per_try(timeout: Option<&Node>) -> Setting<Duration> {
     match timeout.and_then(|t| t.get("read")).map(|n| (seconds(n), n.span)) {
         None => Setting::default(Duration::from_secs(60), TEMPLATE),

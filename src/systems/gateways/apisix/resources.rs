@@ -1,6 +1,6 @@
 //! Custom resources, and the annotation of Ingresses.
 
-use super::{ID, Policy};
+use super::{ID, Policy, per_try};
 use crate::facts::{Facts, RouteFact};
 use crate::model::{GatewayName, HostRef, Inert};
 use crate::source::{SourceFile, Span};
@@ -74,7 +74,8 @@ fn routes(object: &Object<'_>, facts: &mut Facts) {
             .collect();
         if !to.is_empty() {
             let span = route.get("name").map_or(object.name_span, |n| n.span);
-            facts.routes.push(RouteFact { from: gateway(), to, grpc: false, limit: None, span });
+            let limit = route.get("timeout").map(|timeout| per_try(Some(timeout)));
+            facts.routes.push(RouteFact { from: gateway(), to, grpc: false, limit, span });
         }
     }
 }

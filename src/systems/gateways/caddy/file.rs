@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::matchers::{Matcher, Matchers};
 use super::{Proxy, Written};
-use crate::model::HostRef;
+use crate::model::{HostRef, Setting};
 use crate::syntax::{Entry, Node};
 use crate::systems::{duration, settings};
 
@@ -47,6 +47,7 @@ fn proxy(entry: &Entry, site: Option<&Entry>) -> Proxy {
     Proxy {
         title: format!("{}{}", settings::shown(&title), settings::shown(&site)),
         opens: entry.head(),
+        answer: answer(block),
         grpc: all.iter().any(|n| n.as_str().is_some_and(|t| t.starts_with("h2c://"))),
         to,
         retries: get("lb_retries").and_then(|e| written(e, |n| n.as_int().and_then(|n| u64::try_from(n).ok()))),
@@ -63,6 +64,13 @@ fn written<T>(entry: &Entry, parse: impl Fn(&Node) -> Option<T>) -> Option<Writt
     let value = entry.value.args().next()?;
     let text = format!("`{} {}`", entry.key, settings::shown(value.as_str().unwrap_or_default()));
     Some(Written { value: parse(value), span: value.span, key_span: entry.key_span, text })
+}
+
+/// `transport http { response_header_timeout 5s }`
+fn answer(block: Option<&Node>) -> Option<Setting<Duration>> {
+    let mut transports = block?.directives("transport").filter_map(|e| e.value.block());
+    let timeout = transports.find_map(|t| t.directive("response_header_timeout"))?;
+    settings::limit(timeout.value.args().next()?, time)
 }
 
 fn time(node: &Node) -> Option<Duration> {

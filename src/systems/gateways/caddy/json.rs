@@ -23,12 +23,14 @@ fn proxy(file: &SourceFile, handler: &Node) -> Proxy {
     let to = settings::distinct(upstreams.filter_map(|u| host(u.get("dial")?)));
     let balancing = handler.get("load_balancing");
     let get = |key: &str| balancing.and_then(|b| b.entry(key)).filter(|e| !e.value.is_null());
+    let answer = handler.at(&["transport", "response_header_timeout"]);
     let versions = handler.at(&["transport", "versions"]).map_or(&[][..], Node::items);
     Proxy {
         title: to.first().map(|h| format!("to {}", h.name)).unwrap_or_default(),
         opens: settings::opening(file, handler),
         grpc: versions.iter().any(|v| v.as_str() == Some("h2c")),
         to,
+        answer: answer.and_then(|n| settings::limit(n, time)),
         retries: get("retries").map(|e| written(e, |n| n.as_int().and_then(|n| u64::try_from(n).ok()))),
         duration: get("try_duration").map(|e| written(e, time)),
         interval: get("try_interval").map(|e| written(e, time)),

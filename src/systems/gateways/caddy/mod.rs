@@ -89,6 +89,8 @@ struct Proxy {
     duration: Option<Written<Duration>>,
     interval: Option<Written<Duration>>,
     matchers: Option<Matchers>,
+    /// How long it waits for the head of an answer.
+    answer: Option<Setting<Duration>>,
     grpc: bool,
 }
 
@@ -98,19 +100,16 @@ const INTERVAL: Duration = Duration::from_millis(250);
 impl Proxy {
     fn add(self, file: &SourceFile, ids: &mut Ids, facts: &mut Facts) {
         let from = GatewayName::OfFile { file: file.id, system: ID };
-        if !self.to.is_empty() {
-            facts.routes.push(RouteFact {
-                from: from.clone(),
-                to: self.to.clone(),
-                grpc: self.grpc,
-                limit: None,
-                span: self.opens,
-            });
-        }
         let name = format!("Caddy reverse_proxy {}", self.title);
         facts.inert.extend(self.inert(&name));
         let id = ids.next(format!("{ID}:{}", self.title));
-        facts.layers.extend(self.layer(id, name, from));
+        let (to, grpc, span, answer) = (self.to.clone(), self.grpc, self.opens, self.answer.clone());
+        let layer = self.layer(id, name, from.clone());
+        if !to.is_empty() {
+            let limit = answer.filter(|_| layer.is_none());
+            facts.routes.push(RouteFact { from, to, grpc, limit, span });
+        }
+        facts.layers.extend(layer);
     }
 
     /// Retries and time; zero of either is as if it were not written.
@@ -158,6 +157,7 @@ impl Proxy {
             wait: wait.map_or(Wait::None, Wait::Fixed),
             retries: conditions,
             methods,
+            per_try: self.answer.clone(),
             overall: duration.map(|w| match w.value {
                 Some(d) => Setting::written(d, w.span),
                 None => Setting::unknown("not a duration", Some(w.span)),

@@ -1,8 +1,10 @@
 //! Routers, middlewares and services: the same shape in YAML, in TOML and in labels.
 
-use super::{ID, MIDDLEWARE, SERVICE, key, policy};
+use std::time::Duration;
+
+use super::{ID, Limits, MIDDLEWARE, SERVICE, key, policy};
 use crate::facts::{Facts, PolicyUseFact, RouteFact, UpstreamFact};
-use crate::model::{GatewayName, HostRef};
+use crate::model::{GatewayName, HostRef, Setting};
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node};
 use crate::systems::settings;
@@ -16,6 +18,7 @@ pub(super) struct Dynamic<'a> {
     pub own: Option<HostRef>,
     /// Before 3.7, statuses are never retried.
     pub is_old: bool,
+    pub limits: &'a Limits,
 }
 
 /// A field; their names are compared without case, as Traefik does in labels.
@@ -107,6 +110,12 @@ impl Dynamic<'_> {
         (!name.ends_with("@internal")).then_some(HostRef { name, port: None, namespace: None, span })
     }
 
+    /// How long the transport of a service waits for an answer.
+    fn limit(&self, service: &Entry) -> Option<Setting<Duration>> {
+        let transport = field(&field(&service.value, "loadBalancer")?.value, "serversTransport")?;
+        self.limits.get(&key(transport.value.as_str()?, "file")).cloned()
+    }
+
     fn router(&self, entry: &Entry, services: &[Entry], facts: &mut Facts) {
         let named = field(&entry.value, "service");
         let to = match (named, &self.own) {
@@ -119,11 +128,14 @@ impl Dynamic<'_> {
             (None, None) => None,
         };
         let Some(to) = to else { return };
+        let called = named.and_then(|e| e.value.as_str());
+        let service = services.iter().find(|s| called.is_some_and(|name| s.key.eq_ignore_ascii_case(name)));
+        let service = service.or(if let [only] = services { Some(only) } else { None }.filter(|_| named.is_none()));
         facts.routes.push(RouteFact {
             from: self.gateway(),
             to: vec![to.clone()],
             grpc: false,
-            limit: None,
+            limit: service.and_then(|s| self.limit(s)),
             span: entry.key_span,
         });
         let list = field(&entry.value, "middlewares").map_or(Vec::new(), |e| words(&e.value));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Limits;
 use super::dynamic::Dynamic;
 use crate::facts::Facts;
 use crate::model::HostRef;
@@ -10,7 +11,7 @@ use crate::syntax::{Entry, Node, Scalar, Value};
 use crate::systems::settings;
 
 /// Reads the labels of every service.
-pub(super) fn read(file: &SourceFile, root: &Node, is_old: bool, facts: &mut Facts) {
+pub(super) fn read(file: &SourceFile, root: &Node, is_old: bool, limits: &Limits, facts: &mut Facts) {
     for service in root.get("services").map_or(&[][..], Node::entries) {
         let lists = [service.value.get("labels"), service.value.at(&["deploy", "labels"])];
         let labels: Vec<Label> = lists.into_iter().flatten().flat_map(labels).collect();
@@ -21,7 +22,7 @@ pub(super) fn read(file: &SourceFile, root: &Node, is_old: bool, facts: &mut Fac
         let tree = nested(&labels.iter().collect::<Vec<_>>(), 0, service.key_span);
         if let Some(http) = tree.at(&["traefik", "http"]) {
             let own = HostRef { name: service.key.to_lowercase(), port: None, namespace: None, span: service.key_span };
-            Dynamic { file, provider: "docker", own: Some(own), is_old }.read(http, facts);
+            Dynamic { file, provider: "docker", own: Some(own), is_old, limits }.read(http, facts);
         }
     }
 }

@@ -9,12 +9,14 @@ mod resources;
 mod version_one;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use self::dynamic::Dynamic;
 use crate::facts::{Facts, UpstreamFact};
-use crate::model::{GatewayName, HostRef, Scope};
+use crate::model::{GatewayName, HostRef, Scope, Setting};
 use crate::source::SourceFile;
 use crate::syntax::Node;
+use crate::systems::duration::go_or_seconds;
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, objects, settings};
 
 /// Traefik.
@@ -79,17 +81,18 @@ impl System for Traefik {
 
     fn extract(&self, unit: &Unit<'_>, versions: &Versions, facts: &mut Facts) {
         let is_old = versions.is_before(ID, 3, 7);
+        let limits = limits(unit);
         for (file, root) in unit.documents() {
             if let Some(http) = root.get("http").filter(|http| is_dynamic(http)) {
-                Dynamic { file, provider: "file", own: None, is_old }.read(http, facts);
+                Dynamic { file, provider: "file", own: None, is_old, limits: &limits }.read(http, facts);
             }
             if let Some(entries) = root.get_any(&["entryPoints", "entrypoints"]) {
                 everywhere(file, entries, facts);
             }
             version_one::read(file, root, facts);
-            labels::read(file, root, is_old, facts);
+            labels::read(file, root, is_old, &limits, facts);
             for object in objects::of(root) {
-                resources::read(file, &object, is_old, facts);
+                resources::read(file, &object, is_old, &limits, facts);
             }
         }
     }
@@ -137,6 +140,31 @@ fn key(name: &str, provider: &str) -> String {
 
 fn is_dynamic(http: &Node) -> bool {
     http.get_any(&["routers", "middlewares", "services"]).is_some_and(|n| !n.entries().is_empty())
+}
+
+/// How long Traefik waits for the head of an answer, by the transport of a service.
+type Limits = BTreeMap<String, Setting<Duration>>;
+
+fn limits(unit: &Unit<'_>) -> Limits {
+    let mut limits = Limits::new();
+    let mut add = |key: String, transport: &Node| {
+        let timeout = dynamic::field(transport, "forwardingTimeouts")
+            .and_then(|e| dynamic::field(&e.value, "responseHeaderTimeout"))
+            .and_then(|e| settings::limit(&e.value, go_or_seconds));
+        limits.extend(timeout.map(|timeout| (key, timeout)));
+    };
+    for (_, root) in unit.documents() {
+        let transports = root.get("http").and_then(|http| dynamic::field(http, "serversTransports"));
+        for transport in transports.map_or(&[][..], |e| e.value.entries()) {
+            add(key(&transport.key, "file"), &transport.value);
+        }
+        for object in objects::of(root).iter().filter(|o| o.kind == "ServersTransport") {
+            if let Some(spec) = object.spec(&[]) {
+                add(resources::of_resource(object.namespace, object.name), spec);
+            }
+        }
+    }
+    limits
 }
 
 /// Middlewares that the static configuration puts on every router of an entry point.

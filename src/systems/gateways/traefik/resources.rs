@@ -1,9 +1,11 @@
 //! Custom resources, and the annotation of Ingresses that lists middlewares.
 
+use std::time::Duration;
+
 use super::dynamic::{chain, words};
-use super::{ID, MIDDLEWARE, SERVICE, key, policy};
+use super::{ID, Limits, MIDDLEWARE, SERVICE, key, policy};
 use crate::facts::{Facts, PolicyUseFact, RouteFact, UpstreamFact};
-use crate::model::{GatewayName, HostRef};
+use crate::model::{GatewayName, HostRef, Setting};
 use crate::source::{SourceFile, Span};
 use crate::syntax::Node;
 use crate::systems::objects::Object;
@@ -15,7 +17,7 @@ pub(super) const PROVIDER: &str = "@kubernetescrd";
 const ANNOTATION: &str = "traefik.ingress.kubernetes.io/router.middlewares";
 
 /// Reads one object.
-pub(super) fn read(file: &SourceFile, object: &Object<'_>, is_old: bool, facts: &mut Facts) {
+pub(super) fn read(file: &SourceFile, object: &Object<'_>, is_old: bool, limits: &Limits, facts: &mut Facts) {
     let group = object.version.split('/').next().unwrap_or("");
     if ingresses::is_ingress(object) {
         return ingress(file, object, facts);
@@ -23,7 +25,7 @@ pub(super) fn read(file: &SourceFile, object: &Object<'_>, is_old: bool, facts: 
     if !matches!(group, "traefik.io" | "traefik.containo.us") {
         return;
     }
-    let resource = Resource { file, object };
+    let resource = Resource { file, object, limits };
     match object.kind {
         "Middleware" => resource.middleware(is_old, facts),
         "IngressRoute" => resource.routes(facts),
@@ -50,6 +52,7 @@ fn ingress(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
 struct Resource<'a> {
     file: &'a SourceFile,
     object: &'a Object<'a>,
+    limits: &'a Limits,
 }
 
 impl Resource<'_> {
@@ -88,7 +91,8 @@ impl Resource<'_> {
                 continue;
             }
             let span = settings::opening(self.file, route);
-            facts.routes.push(RouteFact { from: gateway.clone(), to: to.clone(), grpc: false, limit: None, span });
+            let limit = self.limit(route.get("services"));
+            facts.routes.push(RouteFact { from: gateway.clone(), to: to.clone(), grpc: false, limit, span });
             for middleware in route.get("middlewares").map_or(&[][..], Node::items) {
                 let Some((policy, span)) = self.key(middleware) else { continue };
                 let from = Some(gateway.clone());
@@ -102,6 +106,12 @@ impl Resource<'_> {
                 });
             }
         }
+    }
+
+    /// How long the transport of the services waits for an answer.
+    fn limit(&self, services: Option<&Node>) -> Option<Setting<Duration>> {
+        let mut transports = services.map_or(&[][..], Node::items).iter().filter_map(|s| s.get("serversTransport"));
+        transports.find_map(|t| self.limits.get(&self.key(t)?.0).cloned())
     }
 
     /// Services of Kubernetes, or of Traefik itself.
@@ -152,6 +162,6 @@ impl Resource<'_> {
 }
 
 /// `namespace-name@kubernetescrd`.
-fn of_resource(namespace: Option<&str>, name: &str) -> String {
+pub(super) fn of_resource(namespace: Option<&str>, name: &str) -> String {
     format!("{}-{name}{PROVIDER}", namespace.unwrap_or_default()).to_lowercase()
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../../rules/retries-exceed-timeout.md")]
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{Finding, Rule, RuleMeta, Severity, phrase};
@@ -38,13 +39,37 @@ fn finding(model: &Model, overrun: &Overrun) -> Option<Finding> {
     let mut finding =
         Finding::new(&META, place, limit_label(overrun, limit), message).about(whose(model, overrun, owner));
     for layer in &inside {
-        finding = finding.label(layer.place, phrase::layer_label(layer)).confidence(layer.confidence);
-        finding = finding.about(layer.id.clone());
+        finding = finding.confidence(layer.confidence).about(layer.id.clone());
+    }
+    let (shown, rest) = weightiest(&inside);
+    for layer in shown {
+        finding = finding.label(layer.place, phrase::layer_label(layer));
         if let Some((span, each)) = layer.per_try.as_ref().and_then(|s| Some((s.span()?, s.value()?))) {
             finding = finding.label(span, format!("each try may take {}", phrase::duration(*each)));
         }
     }
+    if let Some(layer) = rest.first() {
+        finding = finding.label(layer.place, format!("and {} more layers inside it that try again", rest.len()));
+    }
     Some(finding.help(help(overrun, limit, own)))
+}
+
+/// So many layers inside a limit are shown, where there are more than one beside them: a chain of calls can have many, of
+/// which few make it long.
+const SHOWN: usize = 4;
+
+/// The outermost layer and those that try most often, and the others; each from the outside in.
+fn weightiest<'m>(inside: &[&'m Layer]) -> (Vec<&'m Layer>, Vec<&'m Layer>) {
+    if inside.len() <= SHOWN + 1 {
+        return (inside.to_vec(), Vec::new());
+    }
+    let tries = |at: usize| inside.get(at).and_then(|layer| layer.attempts.value()?.count()).unwrap_or(u64::MAX);
+    let mut order: Vec<usize> = (1..inside.len()).collect();
+    order.sort_by_key(|at| std::cmp::Reverse(tries(*at)));
+    let shown: BTreeSet<usize> = order.into_iter().take(SHOWN - 1).chain([0]).collect();
+    let (shown, rest): (Vec<_>, Vec<_>) = (0..).zip(inside).partition(|(at, _)| shown.contains(at));
+    let layers = |all: Vec<(usize, &&'m Layer)>| all.into_iter().map(|(_, layer)| *layer).collect();
+    (layers(shown), layers(rest))
 }
 
 /// Whose limit it is: a layer's, or a call's.

@@ -93,3 +93,22 @@ fn a_limit_without_a_layer_is_its_callers() {
     });
     assert!(finding.message.starts_with("outer waits 5 s for inner"), "{}", finding.message);
 }
+
+#[test]
+fn of_a_long_chain_the_layers_that_try_most_are_shown_and_the_others_counted() {
+    let chain = |length: u32| {
+        only(|draft, overrun| {
+            for n in 2..length + 1 {
+                let layer = draft.any_layer(&format!("layer {n}"));
+                layer.attempts = Setting::written(Attempts::Count(if n % 3 == 0 { 5 } else { 2 }), layer.place);
+            }
+            overrun.inside = (1..length + 1).map(LayerIx).collect();
+        })
+    };
+    let places = |finding: &Finding| finding.labels.iter().map(|l| l.span.file.0).collect::<Vec<_>>();
+    assert_eq!(places(&chain(5)), [1, 2, 3, 4, 5], "one more than are shown is shown as well");
+    let finding = chain(12);
+    assert_eq!(places(&finding), [1, 3, 6, 9, 2]);
+    assert_eq!(finding.labels[4].text, "and 8 more layers inside it that try again");
+    assert_eq!(finding.about.len(), 13, "all of them make it the finding that it is");
+}

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { CLIENTS, counted, herd } from "../../src/report/html/herd.js";
 import { load } from "../../src/report/html/load.js";
 import { attemptsOf, paths } from "../../src/report/html/model.js";
-import { address, number, percent, product, seconds } from "../../src/report/html/words.js";
+import { address, failures, number, percent, product, seconds } from "../../src/report/html/words.js";
 
 // a → b → c; one layer on each hop, and a second way from b.
 const layer = (value, more = {}) => ({ attempts: { value }, unbounded: false, purpose: "request", ...more });
@@ -62,6 +62,8 @@ assert.equal(counted(herd([0, 0], { kind: "none" }), 0).peak, 2 * CLIENTS);
 // Words and addresses.
 assert.deepEqual([number(64), number(1234567), number(1.5), number(2e12), number(Infinity)], ["64", "1,234,567", "1.50", "2.0 × 10¹²", "∞"]);
 assert.deepEqual([seconds(0.025), seconds(0.3), seconds(30), seconds(300)], ["25 ms", "300 ms", "30 s", "5 min"]);
+assert.equal(failures(["refused", "5xx", "grpc:1", "grpc:2", "grpc:3", "grpc:8"]), "refused, 5xx, grpc:1–3, grpc:8");
+assert.equal(failures([]), "");
 assert.deepEqual([percent(1), percent(0.5), percent(0.999), percent(0.001)], ["100 %", "50 %", "99.9 %", "0.1 %"]);
 assert.equal(address("./{path}#L{line}", { file: "a b/javascript:<x>.rs", line: 3 }), "./a%20b/javascript%3A%3Cx%3E.rs#L3");
 assert.equal(address("https://git.example/{path}", { file: "{line}/$&.rs", line: 3 }), "https://git.example/%7Bline%7D/%24%26.rs");

@@ -18,6 +18,8 @@ await withBrowser(async (open) => {
   }
 
   await averages(await open(given.sizes[1]));
+  for (const file of given.sizes.slice(0, 2)) await countsItsRows(await open(file));
+  for (const file of given.sizes.slice(0, 2)) await namesInView(await open(file, { width: 500 }));
 
   const empty = await open(given.empty);
   assert.match(await text(empty, "#headline"), /stays 1/);
@@ -39,6 +41,30 @@ await withBrowser(async (open) => {
 
   await shop(await open(given.shop));
 });
+
+// What is said of the paths is true of the list below it.
+async function countsItsRows(page) {
+  const rows = await page.locator("#path-rows tr[data-path]").count();
+  const alone = await page.locator("#path-rows tr[data-listed=false]").count();
+  assert.ok(rows > 0 && rows < 100);
+  const note = await text(page, "#paths-note");
+  assert.ok(note.startsWith(rows === 1 ? "1 path," : `${rows} paths,`), note);
+  assert.equal(note.includes("one layer"), alone > 0, note);
+}
+
+// On a narrow page every name that is written in the graph is seen whole, and covers no other one.
+async function namesInView(page) {
+  const { canvas, names } = await page.evaluate(() => {
+    const box = (one) => { const { left, right, top, bottom } = one.getBoundingClientRect(); return { left, right, top, bottom }; };
+    const seen = [...document.querySelectorAll("#canvas .names text, #canvas .component text")].filter((one) => one.getBoundingClientRect().width > 0);
+    return { canvas: box(document.querySelector("#canvas")), names: seen.map((one) => ({ ...box(one), text: one.textContent })) };
+  });
+  assert.ok(names.some((name) => name.text), "no name is written");
+  for (const name of names) {
+    const outside = name.right < canvas.left || name.left > canvas.right || name.bottom < canvas.top || name.top > canvas.bottom;
+    assert.ok(outside || (name.left >= canvas.left - 8 && name.right <= canvas.right + 8), JSON.stringify({ canvas, name }));
+  }
+}
 
 // What the page says of the average load is what the tool says.
 async function averages(page) {

@@ -11,12 +11,14 @@ const PLATES = 600;
 const NAMED_FROM_AFAR = 80;
 // A graph of two services is not two banners.
 const LARGEST = 1.2;
+// On a canvas that is narrower, columns stand as near to each other as they may.
+const NARROW = 700;
 
 export class Graph {
   constructor(data, onPick) {
     this.data = data;
     this.canvas = byId("canvas");
-    this.layout = data.layout;
+    this.layout = this.canvas.clientWidth < NARROW ? together(data.layout) : data.layout;
     this.nodes = new Map();
     this.edges = [];
     this.root = svg("svg", { role: "img", "aria-label": "", preserveAspectRatio: "xMidYMid meet" });
@@ -129,8 +131,8 @@ export class Graph {
     const drawn = this.ends.flatMap((ix) => {
       const { box } = this.nodes.get(ix);
       const text = cut(this.data.components[ix].name, 24, 1);
-      const around = { width: text.length * size * 0.58, height: size * 1.25 };
-      const x = box.x + box.width / 2 - around.width / 2;
+      const around = { width: text.length * size * 0.64, height: size * 1.25 };
+      const x = within(box.x + box.width / 2 - around.width / 2, around.width, view);
       const middle = box.y + box.height / 2 - around.height / 2;
       const places = [0, -1, 1, -2, 2].map((row) => ({ ...around, x, y: middle + row * around.height }));
       const inView = (place) => place.y >= view.y && place.y + place.height <= view.y + view.height;
@@ -148,20 +150,22 @@ export class Graph {
       taken.push(free);
       return [svg("text", { class: "hot", x: free.x + around.width / 2, y: free.y + size, "font-size": size, "stroke-width": size / 1.5, "text-anchor": "middle" }, text)];
     });
-    return replace(this.names, this.othersFromAfar(size, taken), counts, drawn);
+    return replace(this.names, this.othersFromAfar(size, taken, view), counts, drawn);
   }
 
-  othersFromAfar(size, taken) {
+  othersFromAfar(size, taken, view) {
     if (this.nodes.size > NAMED_FROM_AFAR) return [];
     const lit = new Set(this.ends);
     const boxes = [...this.nodes].map(([ix, { box }]) => ({ ix, box }));
-    return boxes.filter(({ ix }) => !lit.has(ix)).flatMap(({ ix, box }) => {
+    const seen = boxes.filter(({ ix, box }) => !lit.has(ix) && overlap(box, view));
+    return seen.flatMap(({ ix, box }) => {
       const text = cut(this.data.components[ix].name, 24, 1);
       const place = { width: text.length * size * 0.58, height: size * 1.25 };
-      place.x = box.x + box.width / 2 - place.width / 2;
+      place.x = within(box.x + box.width / 2 - place.width / 2, place.width, view);
       place.y = box.y + box.height / 2 - place.height / 2;
+      const outside = place.y < view.y || place.y + place.height > view.y + view.height;
       const covers = taken.some((other) => overlap(place, other)) || boxes.some((other) => other.ix !== ix && overlap(place, other.box));
-      if (covers) return [];
+      if (covers || outside) return [];
       taken.push(place);
       return [svg("text", { class: "other", x: place.x + place.width / 2, y: place.y + size, "font-size": size, "stroke-width": size / 3, "text-anchor": "middle" }, text)];
     });
@@ -276,6 +280,28 @@ export class Graph {
       this.canvas.classList.remove("dragging");
     });
   }
+}
+
+// The layout without what the tool has moved its columns apart by: a page is wider than high, but a phone is not.
+function together({ apart, nodes, edges, ...layout }) {
+  const nearer = nodes.map((box) => box && { ...box, x: box.x / apart });
+  const at = (ix, x) => nearer[ix].x + x - nodes[ix].x;
+  return {
+    ...layout,
+    nodes: nearer,
+    edges: edges.map((edge) => ({
+      ...edge,
+      points: edge.points.map(([x, y], i) => {
+        if (i === 0) return [at(edge.from, x), y];
+        return [i === edge.points.length - 1 || edge.from === edge.to ? at(edge.to, x) : x / apart, y];
+      }),
+    })),
+  };
+}
+
+// Where something so wide starts that is to be seen whole.
+function within(x, width, view) {
+  return Math.max(view.x, Math.min(x, view.x + view.width - width));
 }
 
 // Of several hops between the same two components, the layers of the one that tries most.

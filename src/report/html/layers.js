@@ -1,7 +1,7 @@
 // Every layer with all its settings, and the fields that change attempts.
 
 import { breakable, byId, el, listed, prose } from "./dom.js";
-import { address, number, percent, plural, seconds } from "./words.js";
+import { address, failures, number, percent, plural, seconds } from "./words.js";
 
 const LAYER_ROWS = 150;
 
@@ -54,9 +54,9 @@ function row(state, ix, change, showWaits) {
     el("td", {}, attemptsField(state, ix, change), el("span", { class: "sub" },
       layer.within !== null && `what fits into ${seconds(layer.within)} `,
       layer.copies && "copies side by side ", outsidePaths[layer.purpose], origin(layer.attempts))),
-    el("td", {}, prose(layer.wait), " ", canShow(layer) && el("button", { type: "button", class: "link", "aria-label": `Show the waits of ${layer.name}`, onclick: () => showWaits(ix) }, "show")),
-    el("td", {}, jitterName(layer.jitter.value), " ", origin(layer.jitter)),
-    el("td", {}, retriesOn(layer)),
+    el("td", { "data-head": "Waits" }, prose(layer.wait), " ", canShow(layer) && el("button", { type: "button", class: "link", "aria-label": `Show the waits of ${layer.name}`, onclick: () => showWaits(ix) }, "show")),
+    el("td", { "data-head": "Jitter" }, jitterName(layer.jitter.value), " ", origin(layer.jitter)),
+    el("td", { "data-head": "Retries on" }, retriesOn(layer)),
     el("td", {}, limits(layer)));
 }
 
@@ -85,8 +85,8 @@ export function jitterName(jitter) {
 }
 
 function retriesOn(layer) {
-  const names = layer.retries_on.join(", ");
-  const perhaps = layer.perhaps_on.length ? `perhaps ${layer.perhaps_on.join(", ")}` : "";
+  const names = failures(layer.retries_on);
+  const perhaps = layer.perhaps_on.length ? `perhaps ${failures(layer.perhaps_on)}` : "";
   const methods = layer.methods ? `of ${layer.methods.join(", ")}` : "";
   return [names, perhaps && el("span", { class: "sub" }, perhaps), methods && el("span", { class: "sub" }, methods)];
 }

@@ -50,11 +50,12 @@ export function drawPaths(state, shown, pick) {
   } else {
     listed(rows, byId("more-paths"), shown, row, PATH_ROWS);
   }
-  const all = shown.filter((path) => path.listed);
-  const over = all.filter((path) => isOver(data, path.product)).length;
+  const over = shown.filter((path) => isOver(data, path.product)).length;
+  const alone = shown.filter((path) => !path.listed).length;
   const cut = data.summary.paths_truncated || data.summary.chains_truncated;
   byId("paths-note").textContent = [
-    `${plural(all.length, "path", "paths")}, ${over} above ${data.max_amplification}`,
+    `${plural(shown.length, "path", "paths")}, ${over || "none"} above ${data.max_amplification}`,
+    alone > 0 && (alone === shown.length ? "one layer on each" : `${number(alone)} with one layer, in grey`),
     cut && "the worst are listed, there are more",
   ].filter(Boolean).join("; ");
   byId("expected-head").textContent = `At ${percent(state.share)}`;

@@ -12,6 +12,8 @@ use crate::report::layout::{self, Rect};
 pub(super) struct Places {
     /// Whether calls are left out: there are too many.
     partial: bool,
+    /// How far its columns were moved apart: a page that is narrow undoes it.
+    apart: f64,
     /// The box of each component; null for those that are not drawn.
     nodes: Vec<Option<Node>>,
     /// The lines between them.
@@ -74,7 +76,7 @@ impl Places {
             hops,
         });
         let edges = lines.filter(|edge| edge.points.len() > 1).collect();
-        Self { partial, nodes, edges }
+        Self { partial, apart, nodes, edges }
     }
 }
 

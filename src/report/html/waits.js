@@ -41,10 +41,11 @@ export class Waits {
     const more = layer.waits.length > waits.length || layer.unbounded;
     replace(byId("waits-note"), prose(story(layer, waits, without, withIt, none, more)));
     this.plots.forEach((plot) => plot.destroy());
+    // Jitter spreads waits; where there are none, there is nothing to compare.
     const figures = [
       [none ? "As it is, without jitter" : "Without its jitter", without, "--hot"],
-      [none ? "If it had full jitter" : `As it is, with its jitter (${jitterName(its)})`, withIt, "--bar"],
-    ].map(([title, counts, colour]) => this.figure(title, counts, top, colour));
+      end > 0 && [none ? "If it had full jitter" : `As it is, with its jitter (${jitterName(its)})`, withIt, "--bar"],
+    ].filter(Boolean).map(([title, counts, colour]) => this.figure(title, counts, top, colour));
     replace(byId("charts"), figures.map(({ figure }) => figure));
     this.plots = figures.map(({ plot }) => plot());
   }

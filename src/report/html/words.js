@@ -50,6 +50,18 @@ export function failing(name, modes) {
   return `${name} answers ${mode}`;
 }
 
+// Failures, of gRPC's codes those that follow each other together: "503, grpc:1–16".
+export function failures(names) {
+  const code = (name) => Number(/^grpc:(\d+)$/.exec(name)?.[1] ?? Number.NaN);
+  const runs = [];
+  for (const name of names) {
+    const run = runs.at(-1);
+    if (run && code(name) === code(run.last) + 1) run.last = name;
+    else runs.push({ first: name, last: name });
+  }
+  return runs.map(({ first, last }) => (first === last ? first : `${first}–${code(last)}`)).join(", ");
+}
+
 // The modes of one class, for a list: "503, 504", "400–407 and 12 more".
 export function modeName(modes) {
   if (modes.length <= 3) return modes.join(", ");

@@ -85,7 +85,8 @@ impl Markdown {
         open(out, &format!("Every layer ({})", data.layers.len()))?;
         writeln!(out, "| layer | hop | attempts | waits | jitter | place |\n|---|---|---:|---|---|---|")?;
         for layer in data.layers.iter().take(ROWS) {
-            let hop = [layer.component, layer.target.as_deref()].map(|name| text(name.unwrap_or("?"))).join(" → ");
+            let hop =
+                [layer.component.as_deref(), layer.target.as_deref()].map(|name| text(name.unwrap_or("?"))).join(" → ");
             let default = if layer.attempts.source.is_some() { " (default)" } else { "" };
             let jitter = layer.jitter.value.map_or("not known", |jitter| jitter.name());
             let place = self.place(&layer.location);
@@ -143,7 +144,10 @@ fn headline(data: &Data<'_>) -> String {
 
 fn summary(data: &Data<'_>) -> String {
     let cut = if data.summary.paths_truncated { " and more" } else { "" };
-    let paths = many(data.paths.len(), "path", "paths");
+    let paths = match data.paths.len() {
+        0 if !data.layers.is_empty() => "none stacked".to_owned(),
+        n => many(n, "path", "paths"),
+    };
     let gone = match data.summary.gone {
         0 => String::new(),
         gone => format!(", {gone} of it gone (`retrylint baseline --prune`)"),

@@ -132,7 +132,10 @@ fn notes_are_counted_and_shown_on_request() {
     layer.asked_for = false;
     let run = draft.run();
     let hidden = written(&text(80), &run);
-    assert_eq!(hidden, "1 note hidden (--notes shows them) in 1 file; 1 layer, 0 paths; 0 not resolved, 0 not read\n");
+    assert_eq!(
+        hidden,
+        "1 note hidden (--notes shows them) in 1 file; 1 layer, none stacked; 0 not\n  resolved, 0 not read\n"
+    );
     let shown = written(&Text { notes: true, ..text(80) }, &run);
     assert!(shown.starts_with("note[implicit-retries]: mesh.yaml sends a failing request 3 times"), "{shown}");
     assert!(shown.contains("\n1 note in 1 file;"), "{shown}");

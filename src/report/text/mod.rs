@@ -198,7 +198,8 @@ impl Text {
         };
         let plural = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
         // Beside a revision, what is known of lines that nobody touched is among what is left out.
-        let known = run.baseline.as_ref().map(|compared| compared.known.len()).filter(|n| *n > 0 || run.since.is_none());
+        let known =
+            run.baseline.as_ref().map(|compared| compared.known.len()).filter(|n| *n > 0 || run.since.is_none());
         let known = known.map(|n| format!("; {n} in the baseline"));
         let unchanged = run
             .since
@@ -208,11 +209,15 @@ impl Text {
             0 => String::new(),
             n => format!("; {n} allowed"),
         };
+        // A path is listed where two layers or more multiply on it, or one alone is too much.
+        let paths = match run.model.paths.len() {
+            0 if !run.model.layers.is_empty() => "none stacked".to_owned(),
+            n => plural(n, "path"),
+        };
         let line = format!(
-            "{found} in {}; {}, {}; {} not resolved, {} not read{allowed}{}{generated}",
+            "{found} in {}; {}, {paths}; {} not resolved, {} not read{allowed}{}{generated}",
             plural(run.files, "file"),
             plural(run.model.layers.len(), "layer"),
-            plural(run.model.paths.len(), "path"),
             run.model.unresolved.len(),
             run.unread.len(),
             known.unwrap_or_default() + &unchanged.unwrap_or_default(),

@@ -80,11 +80,16 @@ fn what_a_format_string_or_an_attribute_names_is_a_use() {
 #[test]
 fn a_method_with_a_name_of_many_leads_to_whoever_names_its_type() {
     let others: Vec<(String, String)> = (0..=super::closure::MANY)
-        .map(|i| (format!("src/other{i}.rs"), format!("pub struct Other{i}; impl Other{i} {{ pub fn produce(&self) {{}} }}")))
+        .map(|i| {
+            (format!("src/other{i}.rs"), format!("pub struct Other{i}; impl Other{i} {{ pub fn produce(&self) {{}} }}"))
+        })
         .collect();
     let mut texts = vec![
         ("Cargo.toml", "[package]\nname = \"p\"\n"),
-        ("src/sender.rs", "pub struct Sender; impl Sender { pub fn produce(&self) { for _ in 0..3 { reqwest::get(u); } } }"),
+        (
+            "src/sender.rs",
+            "pub struct Sender; impl Sender { pub fn produce(&self) { for _ in 0..3 { reqwest::get(u); } } }",
+        ),
         ("src/with.rs", "use crate::sender::Sender; fn flush(sender: &Sender) { sender.produce(); }"),
         ("src/without.rs", "use crate::other0::Other0; fn drain(other: &Other0) { other.produce(); }"),
     ];

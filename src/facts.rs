@@ -18,10 +18,10 @@ use crate::rust::ir;
 use crate::source::{FileId, Span, Unread};
 use crate::syntax::Entry;
 
-pub use alerts::{AlertRoute, AlertRoutesFact, AlertRuleFact, LabelTest, RecordingFact};
+pub use alerts::{AlertRoute, AlertRoutesFact, AlertRuleFact, LabelTest, RecordingFact, RoutedAlarmFact};
 pub use attached::{AttachedPolicyFact, GatewayFact, ObjectRef, RetryBlock, RouteRuleFact};
 pub use packages::{Dependency, LockFact, PackageFact, WorkspaceFact};
-pub use schema::{ColumnFact, SchemaChange, SchemaFact, TableFact, UniqueFact};
+pub use schema::{ColumnFact, ExpiryFact, SchemaChange, SchemaFact, TableFact, UniqueFact};
 pub use settings::{
     AddressFact, AddressOf, ApplicationDocument, ApplicationFact, ApplicationNameFact, ApplicationSetting,
     ConfigMapFact, ConfigUse, ConfigUseFact, EnvFileFact, EnvFileUseFact, MountedMapFact, Platform, SettingsFact,
@@ -94,6 +94,8 @@ pub struct Facts {
     pub mounted_maps: Vec<MountedMapFact>,
     /// Purges.
     pub purges: Vec<Purge>,
+    /// What bounds some of them; joining puts it into `purges`.
+    pub expiries: Vec<ExpiryFact>,
     /// Statements that make or change tables; joining turns them into `stores`.
     pub schemas: Vec<SchemaFact>,
     /// Tables that remember requests or messages.
@@ -110,6 +112,8 @@ pub struct Facts {
     pub recordings: Vec<RecordingFact>,
     /// Ways of alerts to receivers.
     pub alert_routes: Vec<AlertRoutesFact>,
+    /// Alarms whose alerts go on such ways; joining turns them into `alarms`.
+    pub routed_alarms: Vec<RoutedAlarmFact>,
     /// Alarms, whatever they watch.
     pub alarms: Vec<Alarm>,
     /// Places that make dead-letter records which lack something.
@@ -163,6 +167,7 @@ impl Facts {
         self.env_file_uses.append(&mut other.env_file_uses);
         self.mounted_maps.append(&mut other.mounted_maps);
         self.purges.append(&mut other.purges);
+        self.expiries.append(&mut other.expiries);
         self.schemas.append(&mut other.schemas);
         self.stores.append(&mut other.stores);
         self.dead_letter_tables.append(&mut other.dead_letter_tables);
@@ -171,6 +176,7 @@ impl Facts {
         self.alert_rules.append(&mut other.alert_rules);
         self.recordings.append(&mut other.recordings);
         self.alert_routes.append(&mut other.alert_routes);
+        self.routed_alarms.append(&mut other.routed_alarms);
         self.alarms.append(&mut other.alarms);
         self.incomplete_records.append(&mut other.incomplete_records);
         self.inert.append(&mut other.inert);

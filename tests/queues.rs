@@ -272,3 +272,82 @@ fn a_retry_around_a_client_multiplies_it() {
     let json = Folder::with("streams/orders.yaml", stream).check().json();
     assert_eq!(paths(&json), ["20 streams/orders.yaml:4 streams/orders.yaml:6"]);
 }
+
+/// The level at which a purge after so many hours is told, beside some settings.
+fn purge_after(hours: u32, files: &[(&str, &str)]) -> Option<String> {
+    let sql = format!("DELETE FROM inbox WHERE received_at < now() - interval '{hours} hours';\n");
+    let folder = Folder::with("db/purge.sql", sql);
+    for (path, text) in files {
+        folder.write(path, *text);
+    }
+    let found = of_rule(&folder.check().json(), "short-idempotency-retention");
+    found.first().and_then(|f| f.split(' ').nth(1)).map(str::to_owned)
+}
+
+#[test]
+fn a_record_outlives_every_way_in_which_its_message_can_come_again() {
+    let day = 24;
+    let sns =
+        "Resources:\n  S: {Type: AWS::SNS::Subscription, Properties: {Protocol: lambda, TopicArn: t, Endpoint: e}}\n";
+    let bus = "Resources:\n  R:\n    Type: AWS::Events::Rule\n    Properties:\n      EventPattern: {source: [a]}\n      Targets: \
+               [{Id: f, Arn: a, RetryPolicy: {MaximumEventAgeInSeconds: 7200}}]\n";
+    let function =
+        "Resources:\n  F:\n    Type: AWS::Serverless::Function\n    Properties: {Events: {Up: {Type: S3}}}\n";
+    let shard = "Resources:\n  M:\n    Type: AWS::Lambda::EventSourceMapping\n    Properties: {EventSourceArn: \
+                 'arn:aws:kinesis:eu-west-1:1:stream/s', FunctionName: f, MaximumRecordAgeInSeconds: 36000}\n";
+    let jobs = ":concurrency: 5\n:queues: [default]\n";
+    let fewer = ":max_retries: 5\n:queues: [default]\n";
+    let rabbit = r#"{"rabbitmq_version": "4.1.0", "queues": [{"name": "a", "vhost": "/", "arguments": {"x-message-ttl": 7200000}}]}"#;
+    let topic = "{apiVersion: kafka.strimzi.io/v1beta2, kind: KafkaTopic, metadata: {name: a}, spec: {config: {retention.ms: 7200000}}}";
+    let stream = "{apiVersion: jetstream.nats.io/v1beta2, kind: Stream, metadata: {name: a}, spec: {name: A, subjects: [a], maxAge: 240h}}";
+    let pubsub = "{apiVersion: pubsub.cnrm.cloud.google.com/v1beta1, kind: PubSubSubscription, metadata: {name: a}, spec: {topicRef: {name: t}}}";
+    let bus_queue =
+        "resource \"azurerm_servicebus_queue\" \"q\" {\n  name = \"q\"\n  default_message_ttl = \"PT3H\"\n}\n";
+    let worker = "[[queues.consumers]]\nqueue = \"a\"\ndead_letter_queue = \"b\"\n";
+    // The longest that is too short, and the shortest that is not.
+    for (path, text, short, enough) in [
+        ("t.yaml", sns, 23 * day - 1, 23 * day),
+        ("t.yaml", bus, 1, 2),
+        ("t.yaml", function, 5, 6),
+        ("t.yaml", shard, 9, 10),
+        ("t.yaml", QUEUES, 14 * day - 1, 14 * day),
+        ("config/sidekiq.yml", jobs, 20 * day, 21 * day),
+        // 354 s and five times 15 s: less than an hour.
+        ("config/sidekiq.yml", fewer, 0, 1),
+        ("definitions.json", rabbit, 1, 2),
+        ("topic.yaml", topic, 1, 2),
+        ("stream.yaml", stream, 239, 240),
+        ("subscription.yaml", pubsub, 7 * day - 1, 7 * day),
+        ("main.tf", bus_queue, 2, 3),
+        ("wrangler.toml", worker, 4 * day - 1, 4 * day),
+    ] {
+        if short > 0 {
+            assert_eq!(purge_after(short, &[(path, text)]).as_deref(), Some("error"), "{path}: {text}");
+        }
+        assert_eq!(purge_after(enough, &[(path, text)]), None, "{path}: {text}");
+    }
+    // Sent back, dead letters are new messages: they lie in the queue once more.
+    let back = "name: back\non: workflow_dispatch\njobs:\n  back:\n    runs-on: ubuntu-latest\n    steps:\n      - run: aws sqs \
+                start-message-move-task --source-arn arn:aws:sqs:eu-west-1:1:parcels-dead\n";
+    let both = [("t.yaml", QUEUES), (".github/workflows/back.yml", back)];
+    assert_eq!(purge_after(18 * day - 1, &both).as_deref(), Some("error"));
+    assert_eq!(purge_after(18 * day, &both), None);
+}
+
+#[test]
+fn a_record_lives_as_long_as_its_column_says() {
+    let told = |interval: &str, purge: &str| {
+        let table = format!(
+            "CREATE TABLE idempotency_keys (\n  key TEXT PRIMARY KEY,\n  response JSONB,\n  expires_at TIMESTAMPTZ NOT NULL \
+             DEFAULT now() + interval '{interval}'\n);\n"
+        );
+        let folder = Folder::with("db/1_keys.sql", table);
+        folder.write("db/2_purge.sql", format!("DELETE FROM idempotency_keys WHERE {purge};\n"));
+        folder.write("retrylint.toml", "[redelivery]\nwindow = \"3d\"\n");
+        of_rule(&folder.check().json(), "short-idempotency-retention")
+    };
+    assert_eq!(told("2 days", "expires_at < now()"), ["db/1_keys.sql:4 error"]);
+    assert_eq!(told("30 days", "expires_at < now()"), [""; 0]);
+    // How old they are, another column tells.
+    assert_eq!(told("2 days", "created_at < $1"), [""; 0]);
+}

@@ -88,7 +88,7 @@ fixtures! {
     fluent_bit promtail query_frontend telegraf beats dotnet_resilience azure_sdk azure_functions aws_sdk_config
     terraform_aws terraform_aws_messaging airflow dbt cargo npm yarn pip uv gradle maven fluentd logstash alloy redrive_commands spring_cloud_stream
     spring_boot_listeners nats_jetstream azure_service_bus cloud_tasks argo_events redpanda_connect kafka_topics redis
-    tekton sidekiq temporal grafana alertmanager spring_cloud terraform skipper wso2
+    tekton sidekiq solid_queue celery dag_factory temporal grafana alertmanager spring_cloud terraform skipper wso2
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Alerts, and on what ways they go.
 
+use crate::model::Alarm;
 use crate::source::Span;
 
 /// An alerting rule whose expression is in PromQL. [`crate::systems::join`] turns it into an alarm: names that other
@@ -29,9 +30,24 @@ pub struct RecordingFact {
     pub place: Span,
 }
 
+/// An alarm of a system that sends its alerts on ways of its own; joining says who hears of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoutedAlarmFact {
+    /// The alarm.
+    pub alarm: Alarm,
+    /// The labels of its alerts; a value that is worked out is `None`.
+    pub labels: Vec<(String, Option<String>)>,
+    /// The receiver that it names itself, whatever the ways.
+    pub receiver: Option<String>,
+}
+
 /// The ways of alerts to receivers, as one configuration has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlertRoutesFact {
+    /// The system whose alerts go on them.
+    pub system: &'static str,
+    /// Whether every alert goes on them; else they are put beside the ways of another configuration.
+    pub is_whole: bool,
     /// The way that every alert begins with.
     pub root: AlertRoute,
     /// Receivers that tell nobody.

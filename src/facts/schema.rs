@@ -1,5 +1,7 @@
 //! What SQL says of tables, statement by statement; joining applies the statements in order.
 
+use std::time::Duration;
+
 use crate::source::Span;
 
 /// The statements of one script that make or change tables.
@@ -107,8 +109,21 @@ pub struct ColumnFact {
     pub is_made_anew: bool,
     /// Whether the time of the insert is filled in.
     pub is_now: bool,
+    /// How long after the insert the time lies that is filled in, and where that is written.
+    pub lives: Option<(Duration, Span)>,
     /// Whether it refers to another table.
     pub refers: bool,
+}
+
+/// A purge of records whose time, in a column of theirs, has come; joining takes from the table how long they live.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpiryFact {
+    /// The place of the purge.
+    pub purge: Span,
+    /// The table.
+    pub table: String,
+    /// The column.
+    pub column: String,
 }
 
 /// Columns that are unique together.

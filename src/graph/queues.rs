@@ -118,6 +118,7 @@ fn of_alarm(alarm: &Alarm, service: &'static str, name: QueueRef) -> Queue {
         holds_dead_letters: true,
         minor: false,
         retention: None,
+        redelivers: None,
         ages_from_first_send: false,
         advice: None,
         confidence: Confidence::Medium,

@@ -52,6 +52,8 @@ pub struct Queue {
     pub minor: bool,
     /// How long a message is kept.
     pub retention: Option<Setting<Duration>>,
+    /// How long after its first delivery a message can be handed over again, where it is not how long it is kept.
+    pub redelivers: Option<Setting<Duration>>,
     /// Whether the age that ends a message counts from when it was first sent, also after it has been moved here.
     pub ages_from_first_send: bool,
     /// How to name a dead-letter destination here.

@@ -56,25 +56,37 @@ fn of_queues(model: &Model, age: Duration) -> Option<Window> {
     let sources = model.queues.iter().filter(|q| !q.is_for_dead_letters());
     let lengths: Vec<(Duration, &Queue)> = sources.filter_map(|q| Some((length(model, q)?, q))).collect();
     let (longest, queue) = *lengths.iter().max_by_key(|(length, _)| *length)?;
-    let is_sure = lengths.iter().all(|(length, _)| age < *length);
+    // What only hands messages over says less of a table than what keeps them.
+    let keeps = lengths.iter().any(|(_, q)| q.redelivers.is_none());
+    let mut judged = lengths.iter().filter(|(_, q)| !keeps || q.redelivers.is_none());
+    let is_sure = judged.all(|(length, _)| age < *length);
     let says = format!("{} can deliver a message again for {}", queue.name, phrase::duration(longest));
     let (severity, confidence) =
         if is_sure { (META.level, Confidence::Medium) } else { (Severity::Warning, Confidence::Low) };
     let confidence = if lengths.len() == 1 { Confidence::High } else { confidence };
-    let span = queue.retention.as_ref().and_then(Setting::span).unwrap_or(queue.place);
+    let own = queue.redelivers.as_ref().or(queue.retention.as_ref());
+    let span = own.and_then(Setting::span).unwrap_or(queue.place);
     let place = Some((span, format!("{} keeps messages", queue.name)));
     Some(Window { length: longest, says, place, severity, confidence: confidence.min(queue.confidence) })
 }
 
-/// How long the queue, and then the one for its dead letters, can hold a message.
+/// How long the queue, and then the one for its dead letters, can hold a message; and then the queue again, where dead
+/// letters are sent back, which makes new messages of them.
 fn length(model: &Model, queue: &Queue) -> Option<Duration> {
-    let kept = |q: &Queue| q.retention.as_ref().and_then(Setting::value).copied();
+    let known = |setting: &Option<Setting<Duration>>| setting.as_ref().and_then(Setting::value).copied();
     let ix = model.queues.iter().position(|q| std::ptr::eq(q, queue))?;
     let is_of = |q: &&Queue| q.dead_letters_of.iter().any(|source| source.0 as usize == ix);
-    let own = kept(queue)?;
-    let dead = model.queues.iter().filter(is_of).filter_map(|q| Some((kept(q)?, q.ages_from_first_send)));
-    let with = dead.map(|(dead, from_first)| if from_first { own.max(dead) } else { own.saturating_add(dead) });
-    Some(with.max().unwrap_or(own))
+    let own = known(&queue.redelivers).or_else(|| known(&queue.retention));
+    let again = own.filter(|_| !model.redrives.is_empty()).unwrap_or_default();
+    let dead = model.queues.iter().filter(is_of).filter_map(|q| Some((q, known(&q.retention)?)));
+    let with = dead.map(|(q, dead)| {
+        // What another service gives up is a new message in the queue for its dead letters.
+        let is_one_age = q.ages_from_first_send && q.service == queue.service;
+        let both =
+            if is_one_age { own.unwrap_or_default().max(dead) } else { own.unwrap_or_default().saturating_add(dead) };
+        both.saturating_add(again)
+    });
+    with.max().or(own)
 }
 
 /// What is usual where nothing in the files tells.

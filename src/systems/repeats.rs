@@ -57,6 +57,7 @@ pub(crate) fn queue(service: &'static str, id: std::sync::Arc<str>, name: String
         holds_dead_letters: false,
         minor: false,
         retention: None,
+        redelivers: None,
         ages_from_first_send: false,
         advice: None,
         confidence: Confidence::High,

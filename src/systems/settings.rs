@@ -63,7 +63,12 @@ pub(super) fn last_part(key: &str) -> &str {
 
 /// `key: value` as it is read in a label: "`retries: 3`".
 pub(super) fn quote(entry: &Entry) -> String {
-    format!("`{}: {}`", shown(&entry.key), shown(entry.value.as_str().unwrap_or_default()))
+    quote_as(entry, ": ")
+}
+
+/// As [`quote`], with what stands between a key and its value.
+pub(super) fn quote_as(entry: &Entry, sets: &str) -> String {
+    format!("`{}{sets}{}`", shown(&entry.key), shown(entry.value.as_str().unwrap_or_default()))
 }
 
 /// A written duration; zero is none (`0s` lifts a limit).

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Part, Unit, embedded};
-use crate::source::{SourceFile, Span};
+use crate::model::QueueRef;
+use crate::source::{FileId, SourceFile, Span};
 use crate::syntax::{Entry, Node, Parsed, Scalar, Syntax, Value, relaxed};
 
 /// The tag of a value that names a resource of the module; its text is the resource's address: `aws_sqs_queue.orders`.
@@ -62,6 +63,57 @@ pub(super) fn name(node: &Node) -> Option<&str> {
         Some(EXPRESSION) => None,
         _ => node.as_str(),
     }
+}
+
+/// What the resources of a module are called where they run: by their names where these are written, else by their
+/// addresses, which hold in the module only.
+#[derive(Debug)]
+pub(super) struct Called {
+    module: FileId,
+    names: BTreeMap<String, String>,
+}
+
+impl Called {
+    /// The names of these resources; `module` is any file of theirs, the same for all of them.
+    pub(super) fn new(module: FileId, resources: &[Resource]) -> Self {
+        let name = |r: &Resource| Some((r.address.clone(), literal(r.body.get("name")?)?.to_owned()));
+        Self { module, names: resources.iter().filter_map(name).collect() }
+    }
+
+    /// The resource at an address.
+    pub(super) fn at(&self, address: &str) -> QueueRef {
+        match self.names.get(address) {
+            Some(name) => QueueRef::Name(name.clone()),
+            None => QueueRef::Object { file: self.module, id: address.to_owned() },
+        }
+    }
+
+    /// What a value names: a resource of the module, or one by its name or path. `None`: it cannot be told.
+    pub(super) fn by(&self, node: &Node) -> Option<QueueRef> {
+        match node.tag.as_deref() {
+            Some(REFERENCE) => Some(self.at(node.as_str()?)),
+            Some(_) => None,
+            None => {
+                let last = node.as_str()?.rsplit('/').next().filter(|name| !name.contains("${"))?;
+                Some(QueueRef::Name(last.to_owned()))
+            }
+        }
+    }
+
+    /// For people: a resource by its name, or by what it is called in the module.
+    pub(super) fn shown<'r>(&'r self, resource: &'r Resource) -> &'r str {
+        self.names.get(&resource.address).map_or(resource.name(), String::as_str)
+    }
+}
+
+/// A text without a part that is put in later.
+fn literal(node: &Node) -> Option<&str> {
+    node.as_str().filter(|text| node.tag.is_none() && !text.contains("${"))
+}
+
+/// Whether only a run of Terraform knows a value.
+pub(super) fn is_expression(node: &Node) -> bool {
+    node.tag.as_deref() == Some(EXPRESSION)
 }
 
 /// The settings that stand in the resources of a file as documents of their own.

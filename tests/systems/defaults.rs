@@ -2213,6 +2213,14 @@ const ROWS: &[Row] = &[
     },
     Row {
         system: "pubsub",
+        what: "retryPolicy absent, where the service pushes",
+        file: "main.tf",
+        text: "resource \"google_pubsub_subscription\" \"a\" {\n  topic = \"t\"\n  push_config {\n    push_endpoint = \
+               \"https://a\"\n  }\n}\n",
+        holds: |f| matches!(only(f).wait, Wait::Unknown { .. }),
+    },
+    Row {
+        system: "pubsub",
         what: "bounds of a retryPolicy absent",
         file: "s.yaml",
         text: "{apiVersion: pubsub.cnrm.cloud.google.com/v1beta1, kind: PubSubSubscription, metadata: {name: a}, spec: {retryPolicy: {}}}",
@@ -2626,6 +2634,78 @@ const ROWS: &[Row] = &[
         file: "sidekiq.yml",
         text: "{':concurrency': 5}",
         holds: |f| f.queues.iter().any(|q| is_default(&q.retention, Duration::from_secs(15_552_000))),
+    },
+    Row {
+        system: "solid-queue",
+        what: "retries of a job",
+        file: "config/queue.yml",
+        text: "{production: {dispatchers: [{batch_size: 5}], workers: [{queues: '*'}]}}",
+        holds: |f| f.layers.is_empty() && f.queues.len() == 1,
+    },
+    Row {
+        system: "solid-queue",
+        what: "failed executions",
+        file: "config/queue.yml",
+        text: "{dispatchers: [{batch_size: 5}], workers: [{queues: '*'}]}",
+        holds: |f| f.queues.iter().all(|q| q.dead_letter == DeadLetter::BuiltIn && q.retention.is_none()),
+    },
+    Row {
+        system: "celery",
+        what: "max_retries absent",
+        file: "celery.yml",
+        text: "{task_annotations: {'*': {autoretry_for: [OSError]}}}",
+        holds: |f| default_count(f, 4),
+    },
+    Row {
+        system: "celery",
+        what: "max_retries: null",
+        file: "celery.yml",
+        text: "{task_annotations: {'*': {max_retries: null}}}",
+        holds: |f| only(f).is_unbounded() && !only(f).attempts.is_default(),
+    },
+    Row {
+        system: "celery",
+        what: "default_retry_delay absent",
+        file: "celery.yml",
+        text: "{task_annotations: {'*': {max_retries: 2}}}",
+        holds: |f| waits(f, [180_000; 5]) && default_jitter(f, Jitter::None) && written_count(f, 3),
+    },
+    Row {
+        system: "celery",
+        what: "retry_backoff_max absent",
+        file: "celery.yml",
+        text: "{task_annotations: {'*': {retry_backoff: true}}}",
+        holds: |f| {
+            waits(f, [1000, 2000, 4000, 8000, 16_000]) && only(f).wait.nominal(30) == Some(Duration::from_secs(600))
+        },
+    },
+    Row {
+        system: "celery",
+        what: "retry_jitter absent, with retry_backoff",
+        file: "celery.yml",
+        text: "{task_annotations: {'*': {retry_backoff: 5}}}",
+        holds: |f| default_jitter(f, Jitter::Full) && only(f).wait.nominal(0) == Some(Duration::from_secs(5)),
+    },
+    Row {
+        system: "celery",
+        what: "dead letters",
+        file: "celery.yml",
+        text: "{task_annotations: {'*': {max_retries: 2}}}",
+        holds: |f| f.queues.iter().any(|q| q.dead_letter == DeadLetter::None && q.minor),
+    },
+    Row {
+        system: "dag-factory",
+        what: "retry_delay_sec absent",
+        file: "dags.yml",
+        text: "{etl: {default_args: {retries: 2}, tasks: {a: {operator: b.BashOperator}}}}",
+        holds: |f| waits(f, [300_000; 5]) && written_count(f, 3),
+    },
+    Row {
+        system: "dag-factory",
+        what: "jitter of the same wait each time",
+        file: "dags.yml",
+        text: "{etl: {default_args: {retries: 2}, tasks: {a: {operator: b.BashOperator}}}}",
+        holds: |f| default_jitter(f, Jitter::None) && only(f).advice.jitter.is_none(),
     },
     Row {
         system: "temporal",

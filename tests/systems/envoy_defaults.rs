@@ -620,6 +620,14 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         system: "dapr",
+        what: "maxDeliveryAttempts absent, with a deadLetterTopic, on Google Pub/Sub",
+        file: "pubsub.yaml",
+        text: "{apiVersion: dapr.io/v1alpha1, kind: Component, metadata: {name: a}, spec: {type: pubsub.gcp.pubsub, \
+               metadata: [{name: deadLetterTopic, value: d}]}}",
+        holds: |f| default_count(f, 5),
+    },
+    Row {
+        system: "dapr",
         what: "no Resiliency for an app",
         file: "a.yaml",
         text: "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {template: {metadata: {annotations: {dapr.io/enabled: 'true', dapr.io/app-id: a}}, spec: {containers: []}}}}",

@@ -230,6 +230,9 @@ impl Renderer<'_> {
             let from = if q.ages_from_first_send { " from the first send" } else { "" };
             parts.push(format!("kept {}{from}", self.setting(retention, |d| ms(*d))));
         }
+        if let Some(redelivers) = &q.redelivers {
+            parts.push(format!("comes back within {}", self.setting(redelivers, |d| ms(*d))));
+        }
         parts.push(format!("place {}", self.at(q.place)));
         parts.push(format!("else {}", q.otherwise));
         parts.join(" | ")

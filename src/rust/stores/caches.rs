@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::capped;
 use super::functions::{Code, Place};
 use super::words::{called, chain, last_name, snake};
 use crate::model::{Keeps, Purge, PurgeBound};
@@ -21,6 +22,8 @@ pub(super) fn find(code: &Code<'_>) -> Vec<Purge> {
         for e in walk::expressions(body) {
             found.extend(command(code, *place, e));
         }
+        found.extend(memoised(*place));
+        found.extend(capped::find(code, *place));
     }
     for (name, path, value) in code.constants() {
         found.extend(cache_of(code, path, name, value).filter(|_| names_handled(name)));
@@ -53,7 +56,7 @@ pub(super) fn names_handled(name: &str) -> bool {
 }
 
 /// Names that get a value in a body: variables, and fields of structs that are put together.
-fn named_values(body: &Expr) -> Vec<(&str, &Expr)> {
+pub(super) fn named_values(body: &Expr) -> Vec<(&str, &Expr)> {
     let mut found = Vec::new();
     for e in walk::expressions(body) {
         match &*e.kind {
@@ -82,9 +85,12 @@ fn cache_of(code: &Code<'_>, path: &str, name: &str, value: &Expr) -> Option<Pur
     let made = |e: &&Expr| match &*e.kind {
         ExprKind::Call { callee, args } => match &*callee.kind {
             ExprKind::Path(p) => match p.segments.as_slice() {
-                [.., ty, new] => {
-                    &**new == "new" && args.len() == 1 && matches!(&**ty, "LruCache" | "Cache" | "SizedCache")
-                }
+                [.., ty, new] => match (&**ty, &**new) {
+                    ("LruCache" | "CLruCache" | "TtlCache" | "Cache", "new") => args.len() == 1,
+                    ("LruCache", "with_hasher" | "with_capacity" | "with_expiry_duration_and_capacity")
+                    | ("SizedCache" | "TimedSizedCache", "with_size" | "with_size_and_lifespan") => true,
+                    _ => false,
+                },
                 _ => false,
             },
             _ => false,
@@ -105,20 +111,7 @@ fn cache_of(code: &Code<'_>, path: &str, name: &str, value: &Expr) -> Option<Pur
         (None, Some((_, span))) => (PurgeBound::Age, *span),
         (None, None) => return None,
     };
-    Some(Purge {
-        table: format!("cache `{name}`"),
-        keeps: Keeps::Handled,
-        place,
-        bound,
-        bound_span: None,
-        age: time,
-        advice: Some(
-            "a time to live and no bound on the number; better a table with a UNIQUE key, which outlives the process"
-                .to_owned(),
-        ),
-        // It is lost with the process anyway.
-        minor: true,
-    })
+    Some(Purge { bound, ..forgets(format!("cache `{name}`"), place, time) })
 }
 
 /// A method by its name, a call as a whole.
@@ -161,13 +154,43 @@ fn keeps_nothing(code: &Code<'_>, field: &str) -> bool {
             is_nothing && calls(&["put", "push", "insert"], e)
         });
         stores
-            && speaks_of_messages(*place)
+            && (speaks_of_messages(*place) || place.owner.is_some_and(names_handled))
             && walk::expressions(body).any(|e| calls(&["contains", "contains_key", "get"], e))
     })
 }
 
+/// `#[cached(size = 1000)]` on a function that says whether something was handled.
+fn memoised(place: Place<'_>) -> Option<Purge> {
+    let function = place.function;
+    let is_bounded = |(path, args): &(_, String)| {
+        let path: &crate::rust::ir::Path = path;
+        let is_size = |arg: &str| arg.split_once('=').is_some_and(|(key, _)| matches!(key.trim(), "size" | "max_size"));
+        path.segments.last().is_some_and(|s| &**s == "cached") && args.split(',').any(is_size)
+    };
+    let is_store = names_handled(&function.name) && function.attributes.iter().any(is_bounded);
+    is_store.then(|| forgets(format!("the results of `{}`", function.name), function.name_span, None))
+}
+
+/// What forgets handled messages by their number, and within the process only.
+pub(super) fn forgets(name: String, place: Span, age: Option<(Duration, Span)>) -> Purge {
+    Purge {
+        table: name,
+        keeps: Keeps::Handled,
+        place,
+        bound: PurgeBound::Count,
+        bound_span: None,
+        age,
+        advice: Some(
+            "a time to live and no bound on the number; better a table with a UNIQUE key, which outlives the process"
+                .to_owned(),
+        ),
+        // It is lost with the process anyway.
+        minor: true,
+    }
+}
+
 /// Whether a function is about something that is delivered: what is only remembered to save work is in no danger.
-fn speaks_of_messages(place: Place<'_>) -> bool {
+pub(super) fn speaks_of_messages(place: Place<'_>) -> bool {
     const WORDS: [&str; 13] = [
         "message",
         "messages",
@@ -215,13 +238,17 @@ fn command(code: &Code<'_>, place: Place<'_>, e: &Expr) -> Option<Purge> {
             let (age, span) = expiry(code, options, place.path)?;
             (key(first)?, PurgeBound::Age, Some((age, span)))
         }
-        ("arg", [first]) => {
-            // `cmd("LTRIM").arg(key)`: the call before names the command.
-            let ExprKind::Call { callee, args } = &*receiver.kind else { return None };
-            let is_cmd = matches!(&*callee.kind, ExprKind::Path(p) if p.segments.last().is_some_and(|s| &**s == "cmd"));
-            let command = args.first().and_then(last_name).filter(|_| is_cmd)?.to_ascii_uppercase();
-            let trims = matches!(command.as_str(), "LTRIM" | "ZREMRANGEBYRANK" | "ZPOPMIN" | "SPOP");
+        // `cmd("LTRIM").arg(key)`: the call before names the command.
+        ("arg", [first]) if called(receiver) == Some("cmd") => {
+            let trims = matches!(named_command(receiver)?.as_str(), "LTRIM" | "ZREMRANGEBYRANK" | "ZPOPMIN" | "SPOP");
             (key(first).filter(|_| trims)?, PurgeBound::Count, None)
+        }
+        // `cmd("XTRIM").arg(key).arg("MAXLEN")`
+        ("arg", [word]) if last_name(word).is_some_and(|w| w.eq_ignore_ascii_case("MAXLEN")) => {
+            let (calls, begins) = chain(receiver);
+            let trims = matches!(named_command(begins)?.as_str(), "XTRIM" | "XADD");
+            let (_, args) = calls.last().filter(|_| trims)?;
+            (key(args.first()?)?, PurgeBound::Count, None)
         }
         _ => return None,
     };
@@ -238,6 +265,12 @@ fn command(code: &Code<'_>, place: Place<'_>, e: &Expr) -> Option<Purge> {
         ),
         minor: false,
     })
+}
+
+/// The command in `cmd("LTRIM")`.
+fn named_command(e: &Expr) -> Option<String> {
+    let ExprKind::Call { args, .. } = &*e.kind else { return None };
+    Some(args.first().and_then(last_name).filter(|_| called(e) == Some("cmd"))?.to_ascii_uppercase())
 }
 
 /// Whether an argument of `XTRIM` bounds the length, and not the oldest id.
@@ -290,7 +323,7 @@ pub(super) fn key_text(code: &Code<'_>, place: Place<'_>, e: &Expr) -> Option<St
 }
 
 /// `Duration::from_secs(3600)` and the like.
-fn duration(code: &Code<'_>, e: &Expr, path: &str) -> Option<Duration> {
+pub(super) fn duration(code: &Code<'_>, e: &Expr, path: &str) -> Option<Duration> {
     if let ExprKind::Path(_) = &*e.kind {
         return duration(code, code.constant(e, path)?, path);
     }

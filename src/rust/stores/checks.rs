@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::calls;
 use super::functions::{Code, Place};
+use super::words::{called, last_name, snake};
 use crate::model::{CheckThenInsert, Confidence, Store, StoreKind, Unique};
 use crate::rust::ir::{Expr, ExprKind, Stmt};
 use crate::rust::walk;
@@ -132,18 +133,7 @@ fn known<'s>(glance: &Glance, stores: &'s [Store]) -> Option<Option<&'s Store>> 
 fn statements(code: &Code<'_>, place: Place<'_>, sources: &Sources, texts: &mut String) -> Vec<Statement> {
     let mut found = own(code, place);
     for expr in walk::expressions(&place.function.body) {
-        let name = match &*expr.kind {
-            ExprKind::Method { name, .. } => name,
-            ExprKind::Call { callee, .. } => match &*callee.kind {
-                ExprKind::Path(path) => match path.segments.last() {
-                    Some(name) => name,
-                    None => continue,
-                },
-                _ => continue,
-            },
-            _ => continue,
-        };
-        let Some(called) = code.function(name).filter(|c| c.function.span != place.function.span) else { continue };
+        let Some(called) = helper(code, expr).filter(|c| c.function.span != place.function.span) else { continue };
         let inner = own(code, called);
         // One that does both is found by itself.
         let both = [Verb::Select, Verb::Insert].iter().all(|v| inner.iter().any(|s| s.glance.verb == *v));
@@ -155,6 +145,21 @@ fn statements(code: &Code<'_>, place: Place<'_>, sources: &Sources, texts: &mut 
     }
     found.sort_by_key(|s| s.at);
     found
+}
+
+/// The function that an expression calls: the only one of its name, or of several the one of the type that the receiver
+/// is called after (`self.inbox.insert(..)`, `impl InboxRepository`).
+fn helper<'m>(code: &Code<'m>, expr: &Expr) -> Option<Place<'m>> {
+    let name = called(expr)?;
+    let only = code.function(name);
+    let ExprKind::Method { receiver, .. } = &*expr.kind else { return only };
+    only.or_else(|| {
+        let receiver = snake(last_name(receiver)?);
+        let is_of = |owner: &str| snake(owner).split('_').any(|w| w.len() > 3 && receiver.split('_').any(|r| r == w));
+        let mut of_type = code.functions_called(name).filter(|f| f.owner.is_some_and(is_of));
+        let first = of_type.next()?;
+        of_type.next().is_none().then_some(first)
+    })
 }
 
 fn own(code: &Code<'_>, place: Place<'_>) -> Vec<Statement> {

@@ -46,6 +46,7 @@ fn rejecting(place: Place<'_>) -> Option<Queue> {
         holds_dead_letters: false,
         minor: false,
         retention: None,
+        redelivers: None,
         ages_from_first_send: false,
         advice: Some(
             "declare the queue with `x-dead-letter-exchange`, and reject with `requeue: false` after some attempts"

@@ -11,6 +11,8 @@ use crate::source::Span;
 pub(super) struct Place<'m> {
     pub(super) function: &'m Function,
     pub(super) path: &'m str,
+    /// The type that it belongs to.
+    pub(super) owner: Option<&'m str>,
 }
 
 /// All functions and texts.
@@ -28,9 +30,9 @@ impl<'m> Code<'m> {
         let mut code = Self::default();
         for module in modules {
             each_item(&module.items, &mut |found| match found {
-                Found::Function(function) => {
+                Found::Function(function, owner) => {
                     code.by_name.entry(&function.name).or_default().push(code.functions.len());
-                    code.functions.push(Place { function, path: &module.path });
+                    code.functions.push(Place { function, path: &module.path, owner });
                 }
                 Found::Const(constant) => {
                     if let Some(value) = &constant.value {
@@ -49,6 +51,12 @@ impl<'m> Code<'m> {
             [only] => self.functions.get(*only).copied(),
             _ => None,
         }
+    }
+
+    /// The functions of a name.
+    pub(super) fn functions_called(&self, name: &str) -> impl Iterator<Item = Place<'m>> {
+        let found = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        found.iter().filter_map(|at| self.functions.get(*at).copied())
     }
 
     /// The struct of a name, if there is one only.
@@ -118,7 +126,8 @@ fn literal(expr: &Expr) -> Option<Text> {
 
 /// What an item is.
 pub(super) enum Found<'m> {
-    Function(&'m Function),
+    /// With the type that it belongs to.
+    Function(&'m Function, Option<&'m str>),
     Const(&'m Const),
     Struct(&'m Struct),
 }
@@ -129,12 +138,13 @@ pub(super) fn each_item<'m>(items: &'m [Item], with: &mut dyn FnMut(Found<'m>)) 
     while let Some(item) = open.pop() {
         match item {
             Item::Fn(function) => {
-                with(Found::Function(function));
+                with(Found::Function(function, None));
                 open.extend(walk::items_inside(&function.body));
             }
             Item::Impl(block) => {
+                let owner = block.ty.path.segments.last().map(|s| &**s);
                 for function in &block.functions {
-                    with(Found::Function(function));
+                    with(Found::Function(function, owner));
                     open.extend(walk::items_inside(&function.body));
                 }
                 block.consts.iter().for_each(|c| with(Found::Const(c)));

@@ -4,6 +4,7 @@
 pub mod batches;
 mod caches;
 mod calls;
+mod capped;
 pub mod checks;
 mod consumers;
 mod functions;

@@ -35,6 +35,9 @@ fn a_look_that_decides_before_an_insert() {
     for body in [
         format!("let seen = {SELECT}; if seen.is_some() {{ return Ok(false); }} {INSERT}; Ok(true)"),
         format!("if {SELECT}.is_none() {{ {INSERT}; }} Ok(true)"),
+        // There is no row yet that it could lock, and a transaction of the usual kind sees no other one's rows.
+        format!("if {}.is_none() {{ {INSERT}; }} Ok(true)", SELECT.replace("= $1\"", "= $1 FOR UPDATE\"")),
+        format!("let tx = db.begin().await?; if {SELECT}.is_none() {{ {INSERT}; }} tx.commit().await?; Ok(true)"),
         format!("match {SELECT} {{ Some(_) => Ok(false), None => {{ {INSERT}; Ok(true) }} }}"),
         format!("let None = {SELECT} else {{ return Ok(false) }}; {INSERT}; Ok(true)"),
         format!("let row = {SELECT}; let n: i64 = row.get(0); if n > 0 {{ return Ok(false); }} {INSERT}; Ok(true)"),
@@ -51,6 +54,10 @@ fn what_is_right_or_something_else() {
         format!("{INSERT}; let seen = {SELECT}; Ok(seen.is_some())"),
         format!("let seen = {SELECT}; log(seen); {INSERT}; Ok(true)"),
         format!("let seen = {SELECT}; if seen.is_some() {{ return Ok(false); }} {conflict}; Ok(true)"),
+        format!("q(\"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE\"); if {SELECT}.is_none() {{ {INSERT}; }} Ok(true)"),
+        format!(
+            "let tx = c.transaction_with_behavior(TransactionBehavior::Immediate)?; if {SELECT}.is_none() {{ {INSERT}; }} Ok(true)"
+        ),
         format!("lock(\"SELECT pg_advisory_xact_lock($1)\"); if {SELECT}.is_none() {{ {INSERT}; }} Ok(true)"),
         format!(
             "if {SELECT}.is_none() {{ if let Err(e) = insert(db) {{ e.is_unique_violation(); }} {INSERT}; }} Ok(true)"
@@ -86,6 +93,22 @@ fn one_that_calls_both_is_found_and_its_caller_is_not() {
     assert_eq!(found.checks.iter().map(|c| &*c.function).collect::<Vec<_>>(), ["once"]);
 }
 
+#[test]
+fn of_several_helpers_of_a_name_the_receiver_tells_which() {
+    let repositories = format!(
+        "impl InboxRepository {{ async fn exists(&self, db: &P, id: &str) -> R {{ Ok({SELECT}.is_some()) }}
+                                 async fn insert(&self, db: &P, id: &str) -> R {{ {INSERT}; Ok(()) }} }}
+         impl OrderRepository {{ async fn exists(&self, db: &P, id: &str) -> R {{ q(\"SELECT 1 FROM orders WHERE id = $1\").await }}
+                                 async fn insert(&self, db: &P, id: &str) -> R {{ q(\"INSERT INTO orders (id) VALUES ($1)\").await }} }}"
+    );
+    let found = |body: &str| {
+        handling(&format!("{repositories} async fn once(s: &S, id: &str) -> R {{ {body} }}")).0.checks.len()
+    };
+    assert_eq!(found("if s.inbox.exists(db, id).await? { return Ok(()); } s.inbox.insert(db, id).await"), 1);
+    assert_eq!(found("if s.inbox.exists(db, id).await? { return Ok(()); } s.order.insert(db, id).await"), 0);
+    assert_eq!(found("if s.order.exists(db, id).await? { return Ok(()); } s.order.insert(db, id).await"), 0);
+}
+
 fn purges(code: &str) -> Vec<(PurgeBound, Option<u64>, String)> {
     let (facts, sources) = facts(&[("src/lib.rs", code)]);
     let purges = facts.purges.iter();
@@ -98,6 +121,10 @@ fn purges_in_texts() {
     assert_eq!(purges(by_count), [(PurgeBound::Count, None, "DELETE FROM inbox".to_owned())]);
     let by_age = r#"fn f() { q("DELETE FROM inbox WHERE created_at < now() - interval '2 hours'"); }"#;
     assert_eq!(purges(by_age), [(PurgeBound::Age, Some(7200), "DELETE FROM inbox".to_owned())]);
+    let bound = r#"const KEPT: i64 = 3; fn f() { let before = Utc::now() - Duration::days(KEPT); q("DELETE FROM inbox WHERE created_at < $1").bind(before); }"#;
+    assert_eq!(purges(bound), [(PurgeBound::Age, Some(3 * 86_400), "DELETE FROM inbox".to_owned())]);
+    let given = r#"fn f(t: T) { let a = x - Duration::days(1); let b = y - Duration::days(2); q("DELETE FROM inbox WHERE created_at < $1").bind(t); }"#;
+    assert_eq!(purges(given), [(PurgeBound::Age, None, "DELETE FROM inbox".to_owned())]);
     let raw = "fn f() { q(r#\"\n  DELETE FROM inbox\n  ORDER BY id LIMIT 5\"#); }";
     assert_eq!(purges(raw), [(PurgeBound::Count, None, "DELETE FROM inbox".to_owned())]);
 }
@@ -277,6 +304,15 @@ fn caches_and_keys_that_forget() {
         ("fn f() -> D { D { recent: Mutex::new(LruCache::new(CAP)) } }
           impl D { fn first(&self, message_id: u64) -> bool { let id = message_id; let mut r = self.recent.lock().unwrap(); if r.contains(&id) { return false; } r.put(id, ()); true } }", "LruCache::new(CAP)", PurgeBound::Count, None),
         ("static SEEN: LazyLock<Mutex<LruCache<u64, ()>>> = LazyLock::new(|| Mutex::new(LruCache::new(CAP)));", "LruCache::new(CAP)", PurgeBound::Count, None),
+        ("fn f() -> D { D { recent: Mutex::new(LruCache::new(CAP)) } }
+          impl Dedup { fn first(&self, id: u64) -> bool { let mut r = self.recent.lock().unwrap(); if r.contains(&id) { return false; } r.put(id, ()); true } }", "LruCache::new(CAP)", PurgeBound::Count, None),
+        ("fn f() { let seen = cached::SizedCache::with_size(1000); }", "cached::SizedCache::with_size(1000)", PurgeBound::Count, None),
+        ("fn first(&mut self, msg: Msg) -> bool { if self.seen.len() >= self.cap { if let Some(old) = self.order.pop_front() { self.seen.remove(&old); } } self.seen.insert(msg.id) }", "remove", PurgeBound::Count, None),
+        ("impl Dedup { fn first(&mut self, id: u64) -> bool { if self.recent.contains(&id) { return false; } self.recent.push_back(id); while self.recent.len() > 1000 { self.recent.pop_front(); } true } }", "pop_front", PurgeBound::Count, None),
+        ("fn first(&mut self, delivery: &str) -> bool { let n = self.seen.len(); if n > 10_000 { self.seen.clear(); } self.seen.insert(delivery.to_owned()) }", "clear", PurgeBound::Count, None),
+        ("async fn f(c: &mut C) { if c.llen(\"processed\").await? > 1000 { c.rpop(\"processed\", None).await?; } }", "rpop", PurgeBound::Count, None),
+        ("#[cached(size = 100)] fn is_processed(id: u64) -> bool { look(id) }", "is_processed", PurgeBound::Count, None),
+        ("async fn f(c: &C) { redis::cmd(\"XADD\").arg(\"dedup:ids\").arg(\"MAXLEN\").arg(\"~\").arg(1000).arg(\"*\").query_async(c).await; }", "arg", PurgeBound::Count, None),
         ("async fn f(c: &C) { c.ltrim(\"processed\", 0, 999).await; }", "ltrim", PurgeBound::Count, None),
         ("async fn f(c: &C, t: &str) { let key = format!(\"inbox:{t}\"); c.xtrim(key, StreamMaxlen::Approx(1000)).await; }", "xtrim", PurgeBound::Count, None),
         ("fn f(c: &C) { redis::cmd(\"ZREMRANGEBYRANK\").arg(\"seen:ids\").arg(0).arg(-1000).query(c); }", "arg", PurgeBound::Count, None),
@@ -297,6 +333,12 @@ fn ordinary_caches_and_keys() {
         "async fn f(c: &C) { c.ltrim(\"log:lines\", 0, 999).await; }",
         "async fn f(c: &C) { c.zrembyscore(\"seen\", 0, before).await; }",
         "fn f() { let seen = HashSet::new(); }",
+        "fn visit(&mut self, url: &str) { if self.seen.len() > 100 { self.seen.clear(); } if self.seen.contains(url) { return; } self.seen.insert(url.into()); }",
+        "async fn flush(&mut self, message: M) { self.processed.push(message); if self.processed.len() >= 100 { commit(&self.processed).await; self.processed.clear(); } }",
+        "async fn f(c: &C) { redis::cmd(\"XTRIM\").arg(\"seen:ids\").arg(\"MINID\").arg(before).query_async(c).await; }",
+        "impl Dedup { fn page(&mut self, id: u64) -> P { if self.pages.len() > 9 { self.pages.clear(); } load(id) } }",
+        "#[cached(size = 100)] fn page(id: u64) -> P { load(id) }",
+        "#[cached(time = 100)] fn is_processed(id: u64) -> bool { look(id) }",
     ] {
         assert_eq!(forgets(code), [], "{code}");
     }

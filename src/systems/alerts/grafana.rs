@@ -1,10 +1,11 @@
-//! Grafana: alert rules in provisioning files and exports.
+//! Grafana: alert rules, contact points and notification policies in provisioning files and exports.
 
 use std::collections::BTreeMap;
 
+use super::alertmanager;
 use super::prometheus::promql;
 use super::threshold::{self, Comparison};
-use crate::facts::Facts;
+use crate::facts::{AlertRoute, AlertRoutesFact, Facts, RoutedAlarmFact};
 use crate::model::{Alarm, Fires, QueueRef, Watch, Which};
 use crate::source::Span;
 use crate::syntax::Node;
@@ -14,11 +15,17 @@ use crate::systems::{System, SystemMeta, Unit, Versions};
 /// Grafana.
 pub struct Grafana;
 
+const ID: &str = "grafana";
+
+/// Where Grafana sends alerts as long as nobody has given its default contact point an address.
+const NOBODY: &str = "example@email.com";
+
 static META: SystemMeta = SystemMeta {
-    id: "grafana",
+    id: ID,
     name: "Grafana",
-    reads: "alert rules in provisioning files and exports (YAML, JSON): queries of Prometheus and CloudWatch, and the thresholds on them",
-    marks: &["evaluator", "execErrState", "noDataState", "isPaused"],
+    reads: "provisioning files and exports (YAML, JSON): alert rules with queries of Prometheus and CloudWatch and the \
+            thresholds on them, contact points and notification policies; which alerts reach nobody",
+    marks: &["evaluator", "execErrState", "noDataState", "isPaused", "contactPoints", "policies"],
     defaults: &[],
 };
 
@@ -32,11 +39,68 @@ impl System for Grafana {
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         for (_, root) in unit.documents() {
-            let groups = root.get("groups").map_or(&[][..], Node::items);
-            for rule in groups.iter().filter_map(|g| g.get("rules")).flat_map(Node::items) {
-                facts.alarms.extend(alarm(rule));
+            let listed = |key: &str| root.get(key).map_or(&[][..], Node::items).iter();
+            for rule in listed("groups").filter_map(|g| g.get("rules")).flat_map(Node::items) {
+                facts.routed_alarms.extend(alarm(rule).map(|alarm| routed(rule, alarm)));
+            }
+            let silent: Vec<String> = listed("contactPoints").filter_map(|n| silent(n)).collect();
+            let policies: Vec<&Node> =
+                listed("policies").map(|n| &**n).filter(|n| n.get("receiver").is_some()).collect();
+            let known = AlertRoutesFact { system: ID, is_whole: true, root: nowhere(), silent };
+            let roots = policies.iter().map(|policy| alertmanager::read(policy));
+            facts.alert_routes.extend(roots.map(|root| AlertRoutesFact { root, ..known.clone() }));
+            if policies.is_empty() && !known.silent.is_empty() {
+                facts.alert_routes.push(AlertRoutesFact { is_whole: false, ..known });
             }
         }
+    }
+
+    /// Contact points and policies may stand in different files.
+    fn join(&self, facts: &mut Facts) {
+        let (own, others): (Vec<_>, Vec<_>) = facts.alert_routes.drain(..).partition(|r| r.system == ID);
+        let silent: Vec<String> = own.iter().flat_map(|r| r.silent.iter().cloned()).collect();
+        let ways: Vec<AlertRoutesFact> =
+            own.into_iter().filter(|r| r.is_whole).map(|r| AlertRoutesFact { silent: silent.clone(), ..r }).collect();
+        for RoutedAlarmFact { mut alarm, labels, receiver } in std::mem::take(&mut facts.routed_alarms) {
+            let is_lost = match receiver {
+                Some(receiver) => silent.contains(&receiver),
+                None => alertmanager::reach_nobody_at_all(&ways, ID, &labels),
+            };
+            if is_lost {
+                alarm.notifies = Some(false);
+            }
+            facts.alarms.push(alarm);
+        }
+        facts.alert_routes = others.into_iter().chain(ways).collect();
+    }
+}
+
+/// Ways that lead to no receiver.
+fn nowhere() -> AlertRoute {
+    AlertRoute { receiver: None, tests: Vec::new(), goes_on: false, routes: Vec::new() }
+}
+
+/// The name of a contact point that tells nobody: it has no receiver, or only the address that Grafana begins with.
+fn silent(point: &Node) -> Option<String> {
+    let is_nobody = |receiver: &Node| {
+        let addresses = receiver.at(&["settings", "addresses"]).and_then(Node::as_str);
+        let address = addresses.map(|a| a.trim().trim_start_matches('<').trim_end_matches('>'));
+        receiver.get("type").and_then(Node::as_str) == Some("email") && address == Some(NOBODY)
+    };
+    let receivers = point.get("receivers").map_or(&[][..], Node::items);
+    let name = point.get("name")?.as_str()?;
+    receivers.iter().all(|r| is_nobody(r)).then(|| name.to_owned())
+}
+
+/// An alarm with what decides on which way it goes.
+fn routed(rule: &Node, alarm: Alarm) -> RoutedAlarmFact {
+    let known = |n: &Node| n.as_str().filter(|text| !text.contains("{{")).map(str::to_owned);
+    let labels = rule.get("labels").map_or(&[][..], Node::entries).iter();
+    let name = rule.get("title").and_then(known);
+    RoutedAlarmFact {
+        alarm,
+        labels: labels.map(|e| (e.key.to_string(), known(&e.value))).chain([("alertname".to_owned(), name)]).collect(),
+        receiver: rule.at(&["notification_settings", "receiver"]).and_then(Node::as_str).map(str::to_owned),
     }
 }
 
@@ -57,7 +121,7 @@ fn alarm(rule: &Node) -> Option<Alarm> {
         threshold_place: read.place,
         watches: read.watches,
         fires: read.fires,
-        // Whom it reaches is set by policies elsewhere.
+        // Whom it reaches is set by policies.
         notifies: is_paused.then_some(false),
     })
 }

@@ -44,7 +44,7 @@ pub(super) fn apart(
 }
 
 /// A count that stands in the settings: findings about it point there.
-pub(super) fn counted(layer: &mut Layer, entry: &Entry, attempts: Setting<Attempts>) {
+pub(in crate::systems) fn counted(layer: &mut Layer, entry: &Entry, attempts: Setting<Attempts>) {
     // Of a name such as `delivery.timeout.ms` the last part says nothing.
     let last = settings::last_part(&entry.key);
     let key = if last.len() > 3 { last } else { &entry.key };
@@ -84,7 +84,7 @@ pub(super) fn go(entry: &Entry) -> Setting<Duration> {
 }
 
 /// A number of seconds.
-pub(super) fn seconds(entry: &Entry) -> Setting<Duration> {
+pub(in crate::systems) fn seconds(entry: &Entry) -> Setting<Duration> {
     number_of(entry, 1e3)
 }
 
@@ -98,7 +98,7 @@ fn number_of(entry: &Entry, millis: f64) -> Setting<Duration> {
 }
 
 /// `entry` read with `parse`, or a documented default.
-pub(super) fn or_default<T>(
+pub(in crate::systems) fn or_default<T>(
     entry: Option<&Entry>,
     parse: impl Fn(&Entry) -> Setting<T>,
     default: T,

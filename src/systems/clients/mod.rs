@@ -8,7 +8,7 @@ mod appsettings;
 pub mod aws;
 pub mod azure_functions;
 pub mod azure_sdk;
-mod base;
+pub(super) mod base;
 pub mod beats;
 pub mod build_tools;
 pub mod configured;

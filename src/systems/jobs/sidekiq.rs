@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::facts::Facts;
-use crate::model::{Attempts, DeadLetter, Jitter, LayerKind, QueueRef, Setting, Wait};
+use crate::model::{Attempts, DeadLetter, Jitter, LayerKind, Queue, QueueRef, Setting, Wait};
 use crate::source::Span;
 use crate::syntax::{Entry, Node};
 use crate::systems::settings;
@@ -78,10 +78,11 @@ fn read(root: &Node, path: &str, opens: Span, facts: &mut Facts) {
         Some(e) => format!("{} of {name}", settings::quote(e)),
         None => format!("{name}, which sets no `max_retries`"),
     };
-    let waits = (0..25u64).map(|n| Duration::from_secs(n.pow(4) + 15)).collect();
+    let waits = (0..25).map(wait).collect();
     layer.wait = Wait::Scheduled { waits, capped: false };
     layer.jitter = Setting::default(Jitter::Partial { low: 1.0, high: 2.0 }, RETRY);
     layer.advice.fewer = Some("`max_retries: 5`, or `sidekiq_options retry: 5` in a job".to_owned());
+    facts.queues.push(jobs(path, opens, layer.attempts.clone()));
     facts.layers.push(layer);
 
     let kept = entry(root, "dead_max_jobs");
@@ -99,3 +100,23 @@ fn read(root: &Node, path: &str, opens: Span, facts: &mut Facts) {
     dead.retention = Some(Setting::default(Duration::from_secs(180 * 86_400), CONFIG));
     facts.queues.push(dead);
 }
+
+/// The wait before a retry, the first one being number 0, without its random part.
+fn wait(retry: u64) -> Duration {
+    Duration::from_secs(retry.saturating_pow(4).saturating_add(15))
+}
+
+/// The jobs themselves: one that fails comes back for as long as all of its waits are together.
+fn jobs(path: &str, opens: Span, attempts: Setting<Attempts>) -> Queue {
+    let mut queue = repeats::queue(ID, format!("{ID}:jobs:{path}").into(), "Sidekiq".to_owned(), opens);
+    queue.dead_letter = DeadLetter::BuiltIn;
+    let all = |attempts: Attempts| {
+        let retries = attempts.count().unwrap_or(1).saturating_sub(1).min(MOST_RETRIES);
+        (0..retries).map(wait).sum()
+    };
+    queue.redelivers = Some(attempts.map(all));
+    queue
+}
+
+/// A count above it is no count that anybody means.
+const MOST_RETRIES: u64 = 1000;

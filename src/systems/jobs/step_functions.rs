@@ -22,7 +22,7 @@ const SPEC: &str = "AWS Step Functions developer guide, handling errors in workf
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "AWS Step Functions",
-    reads: "state machines in the Amazon States Language (JSON, YAML), also inside CloudFormation templates: retriers",
+    reads: "state machines in the Amazon States Language (JSON, YAML), also inside CloudFormation templates and Terraform: retriers",
     marks: &["StartAt"],
     defaults: &[
         DefaultFigure { what: "Retry[].MaxAttempts absent", value: "4 attempts (3 retries)", source: SPEC },
@@ -69,7 +69,9 @@ impl Reader<'_, '_> {
                 continue;
             }
             for e in node.entries() {
-                if &*e.key == "DefinitionString"
+                // In Terraform it may be a text, too.
+                let is_text = &*e.key == "definition" && e.value.as_str().is_some_and(|text| text.contains("StartAt"));
+                if (&*e.key == "DefinitionString" || is_text)
                     && let Some(inner) = definition(self.file, &e.value)
                 {
                     self.find(&inner, name);

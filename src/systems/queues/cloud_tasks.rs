@@ -1,4 +1,4 @@
-//! Google Cloud Tasks and Cloud Scheduler: queue.yaml, queues as the API has them, CloudSchedulerJob objects.
+//! Google Cloud Tasks and Cloud Scheduler: queue.yaml, queues as the API has them, CloudSchedulerJob objects, Terraform.
 
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use crate::source::Span;
 use crate::syntax::{Entry, Node};
 use crate::systems::objects;
 use crate::systems::settings::{self, Ids};
+use crate::systems::terraform::{self, Resource};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, repeats};
 
 /// Cloud Tasks.
@@ -21,8 +22,17 @@ const JOB: &str = "googleapis/googleapis google/cloud/scheduler/v1/job.proto";
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Google Cloud Tasks",
-    reads: "queue.yaml, queues in the API's form (retryConfig), CloudSchedulerJob objects of Config Connector",
-    marks: &["queue:\n", "queue:\r\n", "queue: [", "retry_parameters", "retryConfig"],
+    reads: "queue.yaml, queues in the API's form (retryConfig), CloudSchedulerJob objects of Config Connector, \
+            google_cloud_tasks_queue and google_cloud_scheduler_job in Terraform",
+    marks: &[
+        "queue:\n",
+        "queue:\r\n",
+        "queue: [",
+        "retry_parameters",
+        "retryConfig",
+        "google_cloud_tasks_queue",
+        "google_cloud_scheduler_job",
+    ],
     defaults: &[
         DefaultFigure {
             what: "retry_parameters absent",
@@ -64,14 +74,22 @@ impl System for CloudTasks {
             // `projects/shop/locations/europe-west1/queues/mail`
             let name = root.entry("name").filter(|e| e.value.as_str().is_some_and(|n| n.contains("/queues/")));
             if let (Some(name), Some(config)) = (name, root.entry("retryConfig")) {
-                let given = Given::of_api(name, config);
+                let given = Given::of_api(name, Some(&config.value));
                 facts.layers.push(given.layer(&mut ids));
                 facts.queues.push(given.queue(1));
             }
             for object in objects::of(root).into_iter().filter(|o| o.kind == "CloudSchedulerJob") {
                 let config = object.node.get("spec").and_then(|s| s.entry("retryConfig"));
-                facts.layers.extend(config.and_then(|c| scheduled(object.name, object.name_span, c, &mut ids)));
+                facts.layers.extend(config.and_then(|c| scheduled(object.name, object.name_span, c, ": ", &mut ids)));
             }
+        }
+        let resources = terraform::resources(unit, "google_cloud_");
+        let found: Vec<Given<'_>> = resources.iter().filter_map(Given::of_resource).collect();
+        found.iter().for_each(|given| facts.layers.push(given.layer(&mut ids)));
+        facts.queues.extend(found.first().map(|first| first.queue(found.len())));
+        for job in resources.iter().filter(|r| &*r.kind == "google_cloud_scheduler_job") {
+            let config = job.body.entry("retry_config").filter(|e| e.value.scalar().is_none());
+            facts.layers.extend(config.and_then(|c| scheduled(job.name(), job.place, c, " = ", &mut ids)));
         }
     }
 }
@@ -87,6 +105,8 @@ struct Given<'n> {
     doublings: Option<&'n Entry>,
     /// Whether a limit that is absent is none, and no number that is not documented for sure.
     is_endless: bool,
+    /// How a setting is written between its key and its value.
+    sets: &'static str,
 }
 
 impl<'n> Given<'n> {
@@ -102,21 +122,33 @@ impl<'n> Given<'n> {
             max: entry("max_backoff_seconds"),
             doublings: entry("max_doublings"),
             is_endless: true,
+            sets: ": ",
         }
     }
 
-    fn of_api(name: &'n Entry, config: &'n Entry) -> Self {
-        let entry = |key: &str| config.value.entry(key).filter(|e| !e.value.is_null());
+    fn of_api(name: &'n Entry, config: Option<&'n Node>) -> Self {
         let path = name.value.as_str().unwrap_or_default();
+        Self::of_config(path.rsplit('/').next().unwrap_or(path), name.value.span, config, ": ")
+    }
+
+    fn of_resource(resource: &'n Resource) -> Option<Self> {
+        let is_queue = &*resource.kind == "google_cloud_tasks_queue";
+        let config = terraform::repeated(&resource.body, &["retry_config"]).next();
+        is_queue.then(|| Self::of_config(resource.name(), resource.place, config, " = "))
+    }
+
+    fn of_config(name: &'n str, opens: Span, config: Option<&'n Node>, sets: &'static str) -> Self {
+        let entry = |key: &str| config?.entry_relaxed(key).filter(|e| !e.value.is_null());
         Self {
-            name: path.rsplit('/').next().unwrap_or(path),
-            opens: name.value.span,
+            name,
+            opens,
             count: entry("maxAttempts"),
             age: entry("maxRetryDuration"),
             min: entry("minBackoff"),
             max: entry("maxBackoff"),
             doublings: entry("maxDoublings"),
             is_endless: false,
+            sets,
         }
     }
 
@@ -144,12 +176,16 @@ impl<'n> Given<'n> {
         );
         layer.place = self.count.map_or(self.opens, |e| e.value.span);
         layer.reading = match self.count {
-            Some(e) => format!("{} on {name}", settings::quote(e)),
+            Some(e) => format!("{} on {name}", settings::quote_as(e, self.sets)),
             None => format!("{name}, which sets no limit"),
         };
         layer.wait = self.wait();
         layer.wait_place = self.min.or(self.max).map(|e| e.key_span);
-        layer.advice = advice("task_retry_limit", "max_backoff_seconds");
+        layer.advice = match self.is_endless {
+            true => advice("task_retry_limit", "max_backoff_seconds"),
+            false if self.sets == ": " => advice("maxAttempts", "maxBackoff"),
+            false => advice("max_attempts", "max_backoff"),
+        };
         layer
     }
 
@@ -209,8 +245,10 @@ fn seconds(node: &Node) -> Option<Duration> {
     }
 }
 
-fn scheduled(job: &str, opens: Span, config: &Entry, ids: &mut Ids) -> Option<crate::model::Layer> {
-    let count = config.value.entry("retryCount").filter(|e| !e.value.is_null());
+fn scheduled(job: &str, opens: Span, config: &Entry, sets: &str, ids: &mut Ids) -> Option<crate::model::Layer> {
+    // The JSON form of Terraform may write a block as a list of one.
+    let given = config.value.items().first().unwrap_or(&config.value);
+    let count = given.entry_relaxed("retryCount").filter(|e| !e.value.is_null());
     let name = format!("Cloud Scheduler job {job}");
     let attempts = match count {
         Some(e) => settings::retries(e),
@@ -220,8 +258,8 @@ fn scheduled(job: &str, opens: Span, config: &Entry, ids: &mut Ids) -> Option<cr
         repeats::layer(ID, LayerKind::Job, ids.next(format!("{ID}:scheduler:{job}")), name.clone(), opens, attempts);
     layer.asked_for = true;
     layer.place = count.map_or(config.key_span, |e| e.value.span);
-    layer.reading = count.map_or_else(|| name.clone(), |e| format!("{} on {name}", settings::quote(e)));
-    let time = |key: &str, default: u64| match config.value.get(key).filter(|n| !n.is_null()) {
+    layer.reading = count.map_or_else(|| name.clone(), |e| format!("{} on {name}", settings::quote_as(e, sets)));
+    let time = |key: &str, default: u64| match given.entry_relaxed(key).map(|e| &*e.value).filter(|n| !n.is_null()) {
         Some(node) => match seconds(node) {
             Some(d) => Setting::written(d, node.span),
             None => Setting::unknown("not a duration", Some(node.span)),
@@ -233,9 +271,11 @@ fn scheduled(job: &str, opens: Span, config: &Entry, ids: &mut Ids) -> Option<cr
         true => Wait::Fixed(min),
         false => Wait::Exponential { base: min, factor: Setting::default(2.0, JOB), cap: max.map(Some) },
     };
-    layer.wait_place = Some(
-        config.value.entry_any(&["minBackoffDuration", "maxBackoffDuration"]).map_or(config.key_span, |e| e.key_span),
-    );
-    layer.advice = advice("retryCount", "maxBackoffDuration");
+    let bound = given.entry_relaxed("minBackoffDuration").or_else(|| given.entry_relaxed("maxBackoffDuration"));
+    layer.wait_place = Some(bound.map_or(config.key_span, |e| e.key_span));
+    layer.advice = match sets {
+        ": " => advice("retryCount", "maxBackoffDuration"),
+        _ => advice("retry_count", "max_backoff_duration"),
+    };
     Some(layer)
 }

@@ -40,6 +40,10 @@ pub fn extract(file: &SourceFile, text: &Text<'_>, facts: &mut Facts) {
         purge.age = purge.age.map(|(age, span)| (age, place(span)));
         facts.purges.push(purge);
     }
+    for mut expiry in found.expiries {
+        expiry.purge = place(expiry.purge);
+        facts.expiries.push(expiry);
+    }
     for mut redrive in found.redrives {
         redrive.place = place(redrive.place);
         redrive.name = format!("`{}`", text.inside);

@@ -32,7 +32,9 @@ pub(super) fn of(table: &TableFact, kind: StoreKind) -> Key {
         let with_sender = pick(&|c| is_sender(c) || is_message(c));
         message = if message.iter().all(|c| is_number(&c.name)) { with_sender } else { message };
     }
-    let business = pick(&|c| names::is_key(c) && !matches!(c, "id" | "uuid" | "guid") && !is_scope(c) && !is_other(c));
+    let business = pick(&|c| {
+        names::is_key(c) && !matches!(c, "id" | "uuid" | "guid") && !is_scope(c) && !is_other(c) && !is_digest(c)
+    });
     let all = [&made, &message, &business].iter().flat_map(|columns| columns.iter().map(|c| c.name.clone())).collect();
     let best = [made, message, business].into_iter().find(|columns| !columns.is_empty()).unwrap_or_default();
     Key { columns: stores::key_columns(best.into_iter()), all }
@@ -141,9 +143,17 @@ fn is_message(column: &str) -> bool {
         "seq",
         "sequence",
     ];
+    if is_digest(column) {
+        return false;
+    }
     let Some((stem, last)) = column.rsplit_once('_') else { return matches!(column, "serial" | "seq" | "sequence") };
     let is_id = matches!(last, "id" | "no" | "num" | "number" | "nr" | "key" | "hash" | "uuid" | "ref");
     is_id && stem.rsplit('_').next().is_some_and(|w| things.contains(&w))
+}
+
+/// What was asked is compared with its digest; which request it is, another column says.
+fn is_digest(column: &str) -> bool {
+    column == "request_hash"
 }
 
 fn is_number(column: &str) -> bool {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use sqlparser::ast::{Delete, FromTable, Query, SetExpr, TableFactor, TableWithJoins};
 
 use super::conditions::{self, Says, Verdict};
+use super::cursor::Cursor;
 use super::dialect::Dialect;
 use super::lex::{Kind, Token};
 use super::names;
@@ -14,7 +15,7 @@ use super::spans;
 use super::split::{self, Candidate, Context};
 use super::tables::Tables;
 use super::victims::{Parts, Scope, factors};
-use crate::facts::Facts;
+use crate::facts::{ExpiryFact, Facts};
 use crate::model::{Keeps, Purge, PurgeBound};
 use crate::source::{SourceFile, Span, Unread};
 
@@ -165,9 +166,16 @@ impl Extractor<'_> {
             let Some(table) = self.base(&target, delete, parts) else { continue };
             let Some(keeps) = self.tables.store(&table, used) else { continue };
             let (bound, bound_span) = self.bound(&table, keeps, delete, parts, reading, &places);
-            let age = if bound == PurgeBound::Age { spans::age(self.candidate) } else { None };
+            let whole = Cursor::new(&self.candidate.sql, &self.candidate.tokens);
+            let age = if bound == PurgeBound::Age { spans::age(whole) } else { None };
             let age = age.map(|(age, place)| (age, self.span(&place)));
             let place = self.span(&place);
+            if let Some(column) =
+                used.iter().find(|n| is_expiry(n)).filter(|_| bound == PurgeBound::Age && age.is_none())
+            {
+                let (table, column) = (names::snake(&table), column.clone());
+                self.facts.expiries.push(ExpiryFact { purge: place, table, column });
+            }
             let advice = Some(self.advice(&table));
             self.facts.purges.push(Purge { table, keeps, place, bound, bound_span, age, advice, minor: false });
         }
@@ -265,6 +273,11 @@ impl Extractor<'_> {
             self.facts.unread.push(Unread { path: self.file.path.clone(), span: Some(span), reason });
         }
     }
+}
+
+/// Whether a column is called after the end of its record's life.
+fn is_expiry(name: &str) -> bool {
+    name.starts_with("expir") || name.ends_with("_until")
 }
 
 fn from(delete: &Delete) -> &[TableWithJoins] {

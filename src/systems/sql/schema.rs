@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, is_name, parts};
 use super::lex::{Kind, Token};
-use super::{names, split};
+use super::{names, spans, split};
 use crate::facts::{ColumnFact, Facts, SchemaChange, SchemaFact, TableFact, UniqueFact};
 use crate::source::SourceFile;
 
@@ -155,6 +155,9 @@ impl Reader<'_> {
                 is_name(t) && words.iter().any(|w| word.eq_ignore_ascii_case(w))
             })
         };
+        let defaults = cursor.rest().iter().position(|t| cursor.is_word(t, &["DEFAULT"]));
+        let filled_in = defaults.and_then(|at| cursor.rest().get(at + 1..));
+        let lives = filled_in.and_then(|tokens| spans::age(Cursor::new(cursor.text, tokens)));
         let is_serial = kind.contains("serial") || kind == "rowversion";
         let is_counted = cursor.has(&["IDENTITY", "AUTO_INCREMENT", "AUTOINCREMENT", "GENERATED"]);
         Some(ColumnFact {
@@ -192,6 +195,7 @@ impl Reader<'_> {
                 "datetime",
                 "sysdate",
             ]),
+            lives: lives.map(|(age, place)| (age, self.file.span(place))),
             refers: cursor.has(&["REFERENCES"]),
             kind,
         })

@@ -5,18 +5,17 @@ use std::time::Duration;
 
 use super::cursor::Cursor;
 use super::lex::{Kind, Token};
-use super::split::Candidate;
 
-/// The one span of time that a statement names, with its place. Several, or one that is multiplied by something
-/// unknown: `None`.
-pub(super) fn age(candidate: &Candidate) -> Option<(Duration, Range<usize>)> {
-    let tokens = &candidate.tokens;
+/// The one span of time that a statement, or a part of one, names, with its place. Several, or one that is multiplied by
+/// something unknown: `None`.
+pub(super) fn age(all: Cursor<'_>) -> Option<(Duration, Range<usize>)> {
+    let tokens = all.rest();
     let mut found: Vec<(f64, Range<usize>)> = Vec::new();
     let mut i = 0;
     while i < tokens.len() {
-        match at(candidate, i) {
+        match at(all, i) {
             Some((seconds, last)) => {
-                let (seconds, first, last) = times(candidate, seconds, i, last)?;
+                let (seconds, first, last) = times(all, seconds, i, last)?;
                 let range = tokens.get(first)?.range.start..tokens.get(last)?.range.end;
                 found.push((seconds, range));
                 i = last + 1;
@@ -30,9 +29,9 @@ pub(super) fn age(candidate: &Candidate) -> Option<(Duration, Range<usize>)> {
 }
 
 /// The seconds that begin at a token, and the last token of theirs.
-fn at(candidate: &Candidate, i: usize) -> Option<(f64, usize)> {
-    let tokens = candidate.tokens.get(i..)?;
-    let cursor = Cursor::new(&candidate.sql, tokens);
+fn at(all: Cursor<'_>, i: usize) -> Option<(f64, usize)> {
+    let tokens = all.rest().get(i..)?;
+    let cursor = Cursor::new(all.text, tokens);
     let token = cursor.first()?;
     let get = |n: usize| tokens.get(n);
     let number = |n: usize| get(n).filter(|t| t.kind == Kind::Number).and_then(|t| cursor.word(t).parse::<f64>().ok());
@@ -89,11 +88,11 @@ fn at(candidate: &Candidate, i: usize) -> Option<(f64, usize)> {
 }
 
 /// A span that stands beside a `*`: what it comes to, and its first and last token.
-fn times(candidate: &Candidate, seconds: f64, first: usize, last: usize) -> Option<(f64, usize, usize)> {
-    let is_times = |i: usize| candidate.tokens.get(i).is_some_and(|t| t.kind == Kind::Mark(b'*'));
+fn times(all: Cursor<'_>, seconds: f64, first: usize, last: usize) -> Option<(f64, usize, usize)> {
+    let is_times = |i: usize| all.rest().get(i).is_some_and(|t| t.kind == Kind::Mark(b'*'));
     let number = |i: usize| {
-        let token: &Token = candidate.tokens.get(i).filter(|t| t.kind == Kind::Number)?;
-        candidate.word(token).parse::<f64>().ok()
+        let token: &Token = all.rest().get(i).filter(|t| t.kind == Kind::Number)?;
+        all.word(token).parse::<f64>().ok()
     };
     if is_times(last + 1) {
         return Some((seconds * number(last + 2)?, first, last + 2));

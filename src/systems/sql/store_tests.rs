@@ -287,6 +287,16 @@ fn what_came_in_and_has_no_id_is_kept_for_its_own_sake() {
 }
 
 #[test]
+fn the_digest_of_a_request_is_no_key() {
+    let by_id =
+        "CREATE TABLE idempotency_key (id UUID PRIMARY KEY, tenant_id UUID, request_hash TEXT, response_body JSONB);";
+    assert_eq!(one(by_id).unique, Unique::Unknown);
+    let by_key =
+        "CREATE TABLE idempotency_keys (id BIGSERIAL PRIMARY KEY, key TEXT, request_hash TEXT, response_body JSONB);";
+    assert!(matches!(one(by_key).unique, Unique::Missing { .. }));
+}
+
+#[test]
 fn responses_are_for_those_who_wait() {
     let response = |sql: &str| one(sql).response;
     for sql in [

@@ -17,6 +17,11 @@ pub(super) fn join(facts: &mut Facts) {
         }
     }
     let kept: Vec<TableFact> = schema.tables.into_iter().filter(|t| !t.is_dropped).map(|t| t.fact).collect();
+    for expiry in std::mem::take(&mut facts.expiries) {
+        let of_table = kept.iter().filter(|t| t.name == expiry.table).flat_map(|t| &t.columns);
+        let lives = of_table.filter(|c| c.name == expiry.column).find_map(|c| c.lives);
+        facts.purges.iter_mut().filter(|p| p.place == expiry.purge && p.age.is_none()).for_each(|p| p.age = lives);
+    }
     let mut stores: Vec<Store> = kept.iter().filter_map(store).collect();
     // Where a table of its own keeps each key once, others that carry the key only refer to it.
     let keeps_keys = |s: &Store| {

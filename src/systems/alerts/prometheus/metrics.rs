@@ -3,8 +3,8 @@
 use crate::model::names_dead_letters;
 
 /// The services whose queues have metrics here.
-pub(super) const SERVICES: [&str; 8] =
-    ["sqs", "rabbitmq", "kafka", "nats", "pubsub", "cloudflare", "sidekiq", "servicebus dead letters"];
+pub(super) const SERVICES: [&str; 9] =
+    ["sqs", "rabbitmq", "kafka", "nats", "pubsub", "cloudflare", "sidekiq", "solid-queue", "servicebus dead letters"];
 
 /// What a metric counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,9 @@ pub(super) fn of(name: &str) -> Metric {
         "jetstream_stream_total_messages" => Metric::Depth { service: "nats", labels: &["stream_name"] },
         // Gauges of the exporters of Sidekiq's dead set: there is one only.
         "sidekiq_dead_jobs" | "sidekiq_dead_size" | "sidekiq_dead" => Metric::Depth { service: "sidekiq", labels: &[] },
+        _ if name.starts_with("solid_queue") && name.contains("failed") => {
+            Metric::Depth { service: "solid-queue", labels: &[] }
+        }
         _ if own(name) => Metric::Own,
         _ => Metric::Other,
     }
@@ -72,7 +75,7 @@ pub(super) fn is_of_dead_letters(name: &str) -> bool {
 /// Whether a text that cannot be read names a queue's metric, or dead letters.
 pub(super) fn speaks_of_queues(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
-    ["aws_sqs_", "rabbitmq_queue_", "rabbitmq_detailed_queue_", "kafka_", "jetstream_", "dlq", "dead"]
+    ["aws_sqs_", "rabbitmq_queue_", "rabbitmq_detailed_queue_", "kafka_", "jetstream_", "solid_queue", "dlq", "dead"]
         .iter()
         .any(|word| text.contains(word))
 }
@@ -87,6 +90,7 @@ mod tests {
         assert!(matches!(of("aws_sqs_number_of_messages_sent_sum"), Metric::Sent { .. }));
         assert!(matches!(of("rabbitmq_queue_messages_ready"), Metric::Depth { service: "rabbitmq", .. }));
         assert!(matches!(of("sidekiq_dead_jobs"), Metric::Depth { service: "sidekiq", .. }));
+        assert!(matches!(of("solid_queue_failed_executions"), Metric::Depth { service: "solid-queue", .. }));
         for own in
             ["orders_dlq_depth", "dead_letters_total", "dlq:depth", "faktory_dead_jobs", "queue_dead_messages_total"]
         {

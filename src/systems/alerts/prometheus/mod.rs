@@ -47,8 +47,7 @@ impl System for Prometheus {
             })
             .collect();
         for (mut alarm, rule) in alarms.into_iter().zip(&facts.alert_rules) {
-            let routes = &facts.alert_routes;
-            if !routes.is_empty() && routes.iter().all(|r| alertmanager::reach_nobody(r, &rule.labels)) {
+            if alertmanager::reach_nobody_at_all(&facts.alert_routes, alertmanager::ID, &rule.labels) {
                 alarm.notifies = Some(false);
             }
             facts.alarms.push(alarm);

@@ -1,6 +1,7 @@
-//! Dapr: Resiliency policies, and the retries that sidecars make without any.
+//! Dapr: Resiliency policies, the retries that sidecars make without any, and where messages go that keep failing.
 
 mod policy;
+mod pubsub;
 mod targets;
 
 use std::collections::BTreeSet;
@@ -31,7 +32,8 @@ const BACKOFF: &str = "cenkalti/backoff exponential.go";
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Dapr",
-    reads: "Resiliency: retries and timeouts of apps, actors and components; which apps there are from `dapr.io/app-id`",
+    reads: "Resiliency: retries and timeouts of apps, actors and components; which apps there are from `dapr.io/app-id`; \
+            dead-letter topics of Subscriptions and of Google Pub/Sub components",
     marks: &["dapr.io/"],
     defaults: &[
         DefaultFigure {
@@ -57,6 +59,11 @@ static META: SystemMeta = SystemMeta {
         DefaultFigure { what: "jitter, exponential", value: "half of the wait, up and down", source: BACKOFF },
         DefaultFigure { what: "retries.*.matching absent", value: "every error", source: TYPES },
         DefaultFigure { what: "timeout of a target absent", value: "none", source: RESILIENCY },
+        DefaultFigure {
+            what: "maxDeliveryAttempts absent, with a deadLetterTopic, on Google Pub/Sub",
+            value: "5 attempts",
+            source: pubsub::COMPONENT,
+        },
         DefaultFigure { what: "Retry-After", value: "ignored; there is no such setting", source: RESILIENCY },
     ],
 };
@@ -71,6 +78,9 @@ impl System for Dapr {
             for object in objects::of(root) {
                 if object.kind == "Resiliency" && object.version.starts_with("dapr.io/") {
                     targets::read(&object, facts);
+                } else if object.version.starts_with("dapr.io/") {
+                    pubsub::component(&object, facts);
+                    pubsub::subscription(&object, facts);
                 } else {
                     facts.upstreams.extend(app(&object));
                 }
@@ -80,6 +90,7 @@ impl System for Dapr {
 
     /// Sidecars retry by themselves where no policy names the app.
     fn join(&self, facts: &mut Facts) {
+        pubsub::join(facts);
         let (apps, rest): (Vec<_>, _) =
             std::mem::take(&mut facts.upstreams).into_iter().partition(|u: &UpstreamFact| u.system == ID);
         facts.upstreams = rest;

@@ -1,7 +1,7 @@
 //! EventBridge: the targets of rules and schedules.
 
 use super::given_up::{HandedOver, What};
-use super::layers::redelivery;
+use super::layers::{redelivery, until};
 use super::template::{Resolved, Resource, Template, number};
 use super::{EVENTS, SCHEDULER, terraform};
 use crate::facts::Facts;
@@ -75,6 +75,7 @@ pub(super) fn read_serverless(
     let given = Given {
         dead_letter: template.dead_letter(dead),
         count: policy.and_then(|p| p.entry("maximumRetryAttempts")),
+        age: policy.and_then(|p| p.entry("maximumEventAge")),
         is_written: policy.is_some(),
         advice: "`deadLetterQueueArn` on the event",
     };
@@ -85,6 +86,7 @@ pub(super) fn read_serverless(
 struct Given<'n> {
     dead_letter: DeadLetter,
     count: Option<&'n Entry>,
+    age: Option<&'n Entry>,
     is_written: bool,
     advice: &'static str,
 }
@@ -115,6 +117,7 @@ impl HandOver {
         let given = Given {
             dead_letter,
             count: policy.and_then(|p| p.entry("MaximumRetryAttempts")),
+            age: policy.and_then(|p| p.entry_any(&["MaximumEventAgeInSeconds", "MaximumEventAge"])),
             is_written: policy.is_some(),
             advice: template.words.target_advice,
         };
@@ -135,6 +138,8 @@ impl HandOver {
             holds_dead_letters: false,
             minor: self.scheduled,
             retention: None,
+            // What comes by the clock is no message.
+            redelivers: until(given.age, given.count, (86_400, self.source)).filter(|_| !self.scheduled),
             ages_from_first_send: false,
             advice: Some(given.advice.to_owned()),
             confidence: Confidence::High,

@@ -1,7 +1,7 @@
 //! Lambda: functions, what invokes them, and what becomes of events that they fail on.
 
 use super::given_up::{HandedOver, What};
-use super::layers::redelivery;
+use super::layers::{redelivery, seconds, until};
 use super::template::{Resolved, Resource, Template, number};
 use super::{INVOCATION, events, sns, sqs};
 use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, Facts};
@@ -94,6 +94,7 @@ pub(super) fn read_serverless(template: &Template<'_>, out: &mut Vec<HandedOver>
             asynchronous: !kinds.is_empty(),
             scheduled: kinds.iter().all(|k| SCHEDULES.contains(k)),
             retries: node.entry("maximumRetryAttempts"),
+            age: node.entry("maximumEventAge"),
             on_failure,
             dead_letter_config: node.get("onError"),
             advice: "`destinations: {onFailure: ...}` on the function",
@@ -173,6 +174,7 @@ struct Function<'a> {
     asynchronous: bool,
     scheduled: bool,
     retries: Option<&'a Entry>,
+    age: Option<&'a Entry>,
     on_failure: Option<&'a Node>,
     dead_letter_config: Option<&'a Node>,
     advice: &'static str,
@@ -193,17 +195,20 @@ impl<'a> Function<'a> {
             let separate = || config.as_ref().and_then(|c| c.get(path));
             resource.get(&inline).or_else(separate).or_else(|| globals(&inline))
         };
-        let retries = resource
-            .entry(&["EventInvokeConfig", "MaximumRetryAttempts"])
-            .or_else(|| config.as_ref().and_then(|c| c.entry(&["MaximumRetryAttempts"])))
-            .or_else(|| globals(&["EventInvokeConfig"]).and_then(|c| c.entry("MaximumRetryAttempts")));
+        let setting = |key: &'static str| {
+            resource
+                .entry(&["EventInvokeConfig", key])
+                .or_else(|| config.as_ref().and_then(|c| c.entry(&[key])))
+                .or_else(|| globals(&["EventInvokeConfig"]).and_then(|c| c.entry(key)))
+        };
         Self {
             name: format!("function {}", template.title(resource, "FunctionName")),
             component: template.title(resource, "FunctionName"),
             opens: resource.id_span,
             asynchronous: !kinds.is_empty() || permitted,
             scheduled: !permitted && kinds.iter().all(|k| SCHEDULES.contains(k)),
-            retries,
+            retries: setting("MaximumRetryAttempts"),
+            age: setting("MaximumEventAgeInSeconds"),
             on_failure: own(&["DestinationConfig", "OnFailure"]),
             dead_letter_config: resource.get(&["DeadLetterConfig"]).or_else(|| resource.get(&["DeadLetterQueue"])),
             advice: template.words.function_advice,
@@ -251,6 +256,7 @@ impl<'a> Function<'a> {
             holds_dead_letters: false,
             minor: self.scheduled,
             retention: None,
+            redelivers: until(self.age, self.retries, (6 * 3600, INVOCATION)).filter(|_| self.asynchronous),
             ages_from_first_send: false,
             advice: Some(self.advice.to_owned()),
             confidence: Confidence::High,
@@ -400,6 +406,7 @@ fn stream(template: &Template<'_>, source: &Source<'_>, facts: &mut Facts) {
         holds_dead_letters: false,
         minor: false,
         retention: None,
+        redelivers: age.map(seconds),
         ages_from_first_send: false,
         advice: Some(words.source_advice.to_owned()),
         confidence: Confidence::High,

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use super::template::number;
 use crate::model::{
     Advice, Attempts, Conditions, Confidence, Layer, LayerKind, Methods, ModeSet, Purpose, Scope, Setting, Wait,
 };
 use crate::source::Span;
+use crate::syntax::Entry;
 
 /// A redelivery whose schedule the platform fixes: nothing about its waits can be set, so no rule about waits speaks.
 pub(super) fn redelivery(
@@ -42,6 +44,27 @@ pub(super) fn redelivery(
         purpose: Purpose::Request,
         confidence: Confidence::High,
     }
+}
+
+/// How long something can be handed over again: a number of seconds, or the platform's own. Not at all where it is not
+/// repeated.
+pub(super) fn until(
+    age: Option<&Entry>,
+    count: Option<&Entry>,
+    default: (u64, &'static str),
+) -> Option<Setting<Duration>> {
+    if count.is_some_and(|e| e.value.as_int() == Some(0)) {
+        return None;
+    }
+    Some(match age {
+        Some(e) => seconds(e),
+        None => Setting::default(Duration::from_secs(default.0), default.1),
+    })
+}
+
+/// A number of seconds.
+pub(super) fn seconds(entry: &Entry) -> Setting<Duration> {
+    number(&entry.value).map(|n| Duration::try_from_secs_f64(n).unwrap_or_default())
 }
 
 /// As often as a wait fits into a time.

@@ -102,6 +102,8 @@ fn subscription(
         holds_dead_letters: false,
         minor,
         retention: None,
+        // Its retries of a URL take an hour at most.
+        redelivers: minor.then(|| Setting::default(Duration::from_secs(23 * 86_400), SNS)),
         ages_from_first_send: false,
         advice: Some(template.words.subscription_advice.to_owned()),
         confidence: Confidence::High,

@@ -91,6 +91,7 @@ impl<'a> SqsQueue<'a> {
             // Where order matters, AWS advises against a dead-letter queue.
             minor: fifo,
             retention: Some(self.retention.clone()),
+            redelivers: None,
             ages_from_first_send: !fifo,
             advice: Some(self.template.words.queue_advice.to_owned()),
             confidence: Confidence::High,

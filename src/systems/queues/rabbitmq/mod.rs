@@ -56,7 +56,7 @@ impl System for RabbitMq {
         for queue in broker.queues() {
             let (dead_letter, otherwise, targets) = given_up(&broker, queue);
             dead.extend(targets);
-            queues.push(fact(queue, dead_letter, otherwise));
+            queues.push(Queue { retention: kept(&broker, queue), ..fact(queue, dead_letter, otherwise) });
         }
         for (queue, declared) in queues.iter_mut().zip(broker.queues()) {
             queue.holds_dead_letters |= queue.names.iter().any(|n| dead.contains(n));
@@ -77,6 +77,16 @@ fn fact(queue: &Declared<'_>, dead_letter: DeadLetter, otherwise: String) -> Que
     fact.dead_letter = dead_letter;
     fact.advice = Some("a policy with `dead-letter-exchange`, and a queue bound to that exchange".to_owned());
     fact
+}
+
+/// How long a message lies there: until its time is over. One that then goes on to an exchange only waits.
+fn kept(broker: &Broker<'_>, queue: &Declared<'_>) -> Option<Setting<Duration>> {
+    let ttl = broker.setting(queue, "message-ttl")?;
+    let waits = broker.setting(queue, "dead-letter-exchange").is_some();
+    (!waits).then(|| match ttl.value.as_int().and_then(|n| u64::try_from(n).ok()) {
+        Some(ms) => Setting::written(Duration::from_millis(ms), ttl.value.span),
+        None => Setting::unknown("not a number here", Some(ttl.value.span)),
+    })
 }
 
 fn title(queue: &Declared<'_>) -> String {

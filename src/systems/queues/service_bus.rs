@@ -96,6 +96,8 @@ struct Given<'n> {
     id: String,
     span: Span,
     names: Vec<QueueRef>,
+    /// The topic of a subscription: metrics know its dead letters by that.
+    topic: Option<QueueRef>,
     properties: Option<&'n Node>,
     /// How a setting is written between its key and its value.
     sets: &'static str,
@@ -110,7 +112,14 @@ impl<'n> Given<'n> {
         let name = node.get("name")?;
         let short = short(name.as_str()?);
         let kind = if is_queue { "queue" } else { "subscription" };
+        // `ns/events/audit` is a subscription to `events`.
+        let parts: Vec<&str> = name.as_str()?.split('/').collect();
+        let topic = match parts.as_slice() {
+            [_, topic, _] if !is_queue && !parts.iter().any(|part| part.contains(['[', '('])) => Some(*topic),
+            _ => None,
+        };
         Some(Self {
+            topic: topic.map(|t| QueueRef::Name(t.to_owned())),
             name: format!("Service Bus {kind} {}", settings::shown(short)),
             id: short.to_owned(),
             span: name.span,
@@ -133,6 +142,7 @@ impl<'n> Given<'n> {
             id: resource.address.clone(),
             span: resource.place,
             names: vec![called.at(&resource.address)],
+            topic: resource.body.get_any(&["topic_id", "topic_name"]).and_then(|n| called.by(n)),
             properties: Some(&resource.body),
             sets: " = ",
             count_key: "max_delivery_count",
@@ -167,7 +177,7 @@ impl<'n> Given<'n> {
 
         let name = format!("the dead letters of {}", self.name);
         let mut dead = repeats::queue(DEAD, format!("{id}:dead-letters").into(), name, self.span);
-        dead.names.clone_from(&self.names);
+        dead.names = self.names.iter().chain(&self.topic).cloned().collect();
         dead.holds_dead_letters = true;
         dead.dead_letter = DeadLetter::BuiltIn;
         facts.queues.push(dead);
@@ -183,15 +193,19 @@ impl<'n> Given<'n> {
             "goes to its dead-letter queue, but one that nobody takes in time is dropped when it expires".to_owned();
         queue.advice = Some(self.advice.to_owned());
         queue.names.clone_from(&self.names);
-        queue.dead_letter = match (time, expires.map(|e| e.value.as_bool())) {
-            (_, Some(Some(true))) | (None, _) => DeadLetter::BuiltIn,
-            (Some(_), Some(None)) => DeadLetter::Unknown,
-            (Some(_), _) => DeadLetter::None,
-        };
         queue.retention = time.map(|e| match e.value.as_str().and_then(duration::iso) {
             Some(d) => Setting::written(d, e.value.span),
             None => Setting::unknown("only the deployment knows its value", Some(e.value.span)),
         });
+        let expires = expires.map(|e| e.value.as_bool());
+        queue.dead_letter = match (&queue.retention, expires) {
+            (_, Some(Some(true))) | (None, _) => DeadLetter::BuiltIn,
+            // A time that only the deployment knows may be none.
+            (Some(Setting::Unknown { .. }), _) | (Some(_), Some(None)) => DeadLetter::Unknown,
+            (Some(_), _) => DeadLetter::None,
+        };
+        // Whoever writes that what expires goes may mean it.
+        queue.minor = expires == Some(Some(false));
         queue
     }
 }

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use super::{appsettings, base, spring};
+use super::dotnet::time_span;
+use super::{appsettings, base};
 use crate::facts::Facts;
 use crate::model::{Advice, Attempts, Jitter, Layer, Setting, Wait};
 use crate::syntax::{Entry, Node};
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, settings};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings};
 
 /// The Azure SDK for .NET.
 pub struct AzureSdk;
@@ -103,12 +104,9 @@ fn client(section: &Entry) -> Option<Layer> {
 }
 
 fn is_retry(node: &Node) -> bool {
-    ["MaxRetries", "NetworkTimeout", "Mode", "MaxDelay", "Delay"].iter().any(|key| get(node, key).is_some())
-        && get(node, "MaxRetryAttempts").is_none()
-}
-
-fn time_span(entry: &Entry) -> Setting<Duration> {
-    spring::setting(entry, "a time span", duration::time_span)
+    let own = ["MaxRetries", "NetworkTimeout", "Mode", "MaxDelay", "Delay"];
+    let entries = node.entries();
+    !entries.is_empty() && entries.iter().all(|e| own.iter().any(|key| e.key.eq_ignore_ascii_case(key)))
 }
 
 fn advice() -> Advice {

@@ -86,7 +86,7 @@ fn section<'n>(node: &'n Node, path: &mut Vec<&'n Entry>, out: &mut Vec<Layer>) 
     let own =
         ["TotalRequestTimeout", "AttemptTimeout", "Retry", "CircuitBreaker", "RateLimiter", "Hedging", "Endpoint"];
     let known = own.iter().filter(|key| get(node, key).is_some_and(|e| !e.value.entries().is_empty())).count();
-    let retry = get(node, "Retry").filter(|e| fields(&e.value) > 0);
+    let retry = get(node, "Retry").filter(|e| fields(&e.value) > 0 && is_strategy(&e.value));
     let hedging = get(node, "Hedging").filter(|e| !e.value.entries().is_empty());
     let own_block = path.last().copied();
     if let (true, Some(retry)) = (known >= 2, retry) {
@@ -107,10 +107,21 @@ fn section<'n>(node: &'n Node, path: &mut Vec<&'n Entry>, out: &mut Vec<Layer>) 
     }
 }
 
+/// What a retry strategy has; only the one for HTTP has the last.
+const FIELDS: [&str; 6] =
+    ["MaxRetryAttempts", "Delay", "BackoffType", "UseJitter", "MaxDelay", "ShouldRetryAfterHeader"];
+
 /// How many fields of a retry strategy are there.
 fn fields(node: &Node) -> usize {
-    let all = ["MaxRetryAttempts", "Delay", "BackoffType", "UseJitter", "MaxDelay", "ShouldRetryAfterHeader"];
-    all.iter().filter(|key| get(node, key).is_some()).count()
+    FIELDS.iter().filter(|key| get(node, key).is_some()).count()
+}
+
+/// Whether every field is one of a retry strategy: classes of a program's own share some of the names, and mean what they
+/// like by them.
+fn is_strategy(node: &Node) -> bool {
+    let own =
+        |key: &str| key.eq_ignore_ascii_case("Name") || FIELDS.iter().any(|field| key.eq_ignore_ascii_case(field));
+    node.entries().iter().all(|e| own(&e.key))
 }
 
 /// Whether a section without anything around it is a retry strategy: other things have a delay as well, and a count alone
@@ -118,7 +129,8 @@ fn fields(node: &Node) -> usize {
 fn is_retry(block: &Entry) -> bool {
     let key = relaxed(&block.key);
     let is_called = key.contains("retry") || key.contains("polly");
-    get(&block.value, "MaxRetryAttempts").is_some() && (is_called || fields(&block.value) > 1)
+    let has_count = get(&block.value, "MaxRetryAttempts").is_some();
+    has_count && is_strategy(&block.value) && (is_called || fields(&block.value) > 1)
 }
 
 /// The section's name, which is often that of the client.
@@ -160,8 +172,10 @@ fn timeout(node: &Node, key: &str, seconds: u64) -> Setting<Duration> {
     base::or_default(written, time_span, Duration::from_secs(seconds), STANDARD)
 }
 
-fn time_span(entry: &Entry) -> Setting<Duration> {
-    spring::setting(entry, "a time span", duration::time_span)
+/// Of a number alone nothing tells what it counts.
+pub(super) fn time_span(entry: &Entry) -> Setting<Duration> {
+    let parse = |text: &str| duration::time_span(text).filter(|_| text.contains(':'));
+    spring::setting(entry, "a time span", parse)
 }
 
 fn http(retry: &Entry, opens: Span) -> Conditions {

@@ -109,7 +109,9 @@ fn exporter(file: &SourceFile, entry: &Entry) -> Option<Layer> {
     let _ = file;
     let field = |key: &str| block?.value.entry(key);
     let name = format!("OpenTelemetry Collector exporter {}", settings::shown(&entry.key));
-    let to = base::host(entry.value.entry("endpoint"));
+    // Each signal can have an address of its own.
+    let addresses = ["endpoint", "traces_endpoint", "metrics_endpoint", "logs_endpoint"];
+    let to = addresses.iter().find_map(|key| base::host(entry.value.entry(key)));
     let id = format!("{ID}:{}", entry.key);
     let wait = base::exponential(
         figure(kind, field("initial_interval"), base::go, Duration::from_secs(5)),

@@ -134,7 +134,7 @@ pub(super) fn put(unit: &Unit<'_>) -> Vec<Put> {
             // A policy whose queue cannot be told may be anybody's.
             let Some(entry) = found.get(&queue.id).or_else(|| found.get("")) else { continue };
             if let Value::Map(entries) = &mut queue.properties.value
-                && !entries.iter().any(|e| &*e.key == property && !e.value.is_null())
+                && !entries.iter().any(|e| e.key == entry.key && !e.value.is_null())
             {
                 entries.push(entry.clone());
             }
@@ -149,9 +149,15 @@ fn policy(property: &str) -> impl Fn(&Put) -> Option<(String, Entry)> {
         let entry = put.properties.entry(property)?;
         let url = put.properties.get("QueueUrl")?;
         let known = url.as_str().filter(|_| url.tag.as_deref() == Some(REFERENCE));
+        // What may send here says that it is for dead letters; where it is there only for some, nothing is known, not
+        // even whether it needs a place for them itself.
+        let counts = put.properties.get_any(&["Count", "ForEach"]);
+        let is_only_for_some = property == "RedriveAllowPolicy" && counts.is_some_and(|n| n.tag.is_some());
+        let unknown = || Arc::new(Node { tag: Some("!Expression".into()), ..url.clone() });
         let entry = match known {
+            Some(_) if is_only_for_some => Entry { key: "RedrivePolicy".into(), value: unknown(), ..entry.clone() },
             Some(_) => entry.clone(),
-            None => Entry { value: Arc::new(Node { tag: Some("!Expression".into()), ..url.clone() }), ..entry.clone() },
+            None => Entry { value: unknown(), ..entry.clone() },
         };
         Some((known.unwrap_or_default().to_owned(), entry))
     }

@@ -75,6 +75,7 @@ impl Draft {
             labels: Vec::new(),
             advice: all_advice(),
             copies: false,
+            elsewhere: false,
             purpose: Purpose::Request,
             confidence: Confidence::High,
         });
@@ -119,6 +120,7 @@ impl Draft {
 fn all_advice() -> Advice {
     let say = |what: &str| Some(format!("set `{what}`"));
     Advice {
+        none: say("none"),
         fewer: say("fewer"),
         limit: say("limit"),
         wait: say("wait"),
@@ -127,5 +129,6 @@ fn all_advice() -> Advice {
         jitter: say("jitter"),
         statuses: say("statuses"),
         retry_after: say("retry_after"),
+        pass_on: None,
     }
 }

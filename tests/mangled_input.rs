@@ -4,7 +4,10 @@
 
 use std::path::Path;
 
+use retrylint::Inputs;
+use retrylint::config::Config;
 use retrylint::facts::Facts;
+use retrylint::report::{Json, Report};
 use retrylint::source::{FileId, SourceFile, Span};
 use retrylint::syntax::{self, Syntax};
 use retrylint::systems::sql::purges;
@@ -127,6 +130,52 @@ fn check(file: &SourceFile, syntax: Syntax) {
         assert!(lies_in_text(purge.place) && purge.bound_span.is_none_or(lies_in_text), "{:?} {purge:?}", file.text);
     }
     assert!(facts.unread.iter().filter_map(|u| u.span).all(lies_in_text), "{:?} {:?}", file.text, facts.unread);
+}
+
+/// Numbers that nobody should write, and that somebody does.
+const NUMBERS: &[&str] =
+    &["0", "-1", "18446744073709551615", "9223372036854775807", "99999999999999999999999", "1e30", "0.0001", "NaN"];
+
+/// The text with some of its numbers put to extremes; names that hold digits stay as they are.
+fn extreme(text: &str, dice: &mut Dice) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(at);
+        let end = from.find(|c: char| !c.is_ascii_digit()).unwrap_or(from.len());
+        let (number, after) = from.split_at(end);
+        out.push_str(before);
+        let named = out.ends_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '.'));
+        let put = if named || dice.roll(3) > 0 { number } else { NUMBERS[dice.roll(NUMBERS.len())] };
+        out.push_str(put);
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+#[test]
+fn every_stage_gets_through_extreme_numbers() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let rounds: usize = std::env::var("RETRYLINT_MANGLE_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let mut dice = Dice(0x2545_F491_4F6C_DD1D);
+    for _ in 0..rounds {
+        let folder = tempfile::tempdir().unwrap();
+        for entry in walkdir::WalkDir::new(&fixtures).sort_by_file_name() {
+            let entry = entry.unwrap();
+            let to = folder.path().join(entry.path().strip_prefix(&fixtures).unwrap());
+            if entry.file_type().is_dir() {
+                std::fs::create_dir_all(to).unwrap();
+            } else if let Ok(text) = std::fs::read_to_string(entry.path()) {
+                std::fs::write(to, extreme(&text, &mut dice)).unwrap();
+            }
+        }
+        let cwd = folder.path().canonicalize().unwrap();
+        let inputs = Inputs { paths: vec![cwd.clone()], cwd, ..Inputs::default() };
+        let run = retrylint::run(&inputs, &Config::default()).unwrap();
+        assert!(run.model.layers.len() > 100, "{}", run.model.layers.len());
+        Json.write(&run, &mut Vec::new()).unwrap();
+    }
 }
 
 #[test]

@@ -6,6 +6,8 @@
 mod defaults;
 #[path = "systems/envoy_defaults.rs"]
 mod envoy_defaults;
+#[path = "systems/figures.rs"]
+mod figures;
 #[path = "systems/mixtures.rs"]
 mod mixtures;
 #[path = "systems/proxies.rs"]

@@ -31,6 +31,22 @@ impl Attempts {
             Self::Unbounded => None,
         }
     }
+
+    /// As often as `wait` fits into a time, each at `mean` times its length. Not known where the waits are not, nor
+    /// where there are none: then it is the length of the tries that decides.
+    pub fn within(limit: &Setting<Duration>, wait: &Wait, mean: f64) -> Setting<Self> {
+        let deadline = match limit {
+            Setting::Unknown { why, span } => return Setting::unknown(why.clone(), *span),
+            Setting::Written { value, .. } | Setting::Default { value, .. } => *value,
+        };
+        match wait.fits(deadline, mean) {
+            Some(about) => limit.clone().map(|deadline| Self::Within { deadline, about }),
+            None if wait.nominal(0).is_some_and(|w| w.is_zero()) => {
+                Setting::unknown("is bounded by time alone, and it does not wait", limit.span())
+            }
+            None => Setting::unknown("is bounded by time, and its waits are not known", limit.span()),
+        }
+    }
 }
 
 /// What kind of place repeats.
@@ -126,9 +142,9 @@ impl Wait {
         match self {
             Wait::None => Some(Duration::ZERO),
             Wait::Fixed(d) => d.value().copied(),
-            Wait::Linear { step, cap } => Some(capped(step.value()?.saturating_mul(n + 1), cap)),
+            Wait::Linear { step, cap } => Some(capped(step.value()?.saturating_mul(n.saturating_add(1)), cap)),
             Wait::Exponential { base, factor, cap } => {
-                let seconds = base.value()?.as_secs_f64() * factor.value()?.powi(n.min(10_000) as i32);
+                let seconds = base.value()?.as_secs_f64() * factor.value()?.powi(n.min(MAX_POWER) as i32);
                 let wait = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
                 Some(capped(wait, cap))
             }
@@ -136,7 +152,58 @@ impl Wait {
             Wait::Unknown { .. } => None,
         }
     }
+
+    /// How many tries fit into a time, where each wait takes `mean` times its length and a try takes none: the first
+    /// try, and one after each wait that ends in time. `None` where the waits are not known, or where it does not wait.
+    pub fn fits(&self, deadline: Duration, mean: f64) -> Option<u64> {
+        if matches!(self, Wait::Exponential { cap: Setting::Unknown { .. }, .. }) {
+            return None;
+        }
+        let time = deadline.as_secs_f64() / mean;
+        let (mut spent, mut n) = self.steps_within(time)?;
+        loop {
+            let wait = self.nominal(n)?.as_secs_f64();
+            if self.is_settled(n) {
+                let more = ((time - spent) / wait + ROUNDING).max(0.0);
+                return (wait > 0.0 && more.is_finite()).then(|| (more as u64).saturating_add(u64::from(n) + 1));
+            }
+            spent += wait;
+            if spent > time {
+                return Some(u64::from(n) + 1);
+            }
+            n += 1;
+        }
+    }
+
+    /// The waits that need not be added up one by one, as many as end within so many seconds: how long they are
+    /// together, and how many. They grow by the same step.
+    fn steps_within(&self, time: f64) -> Option<(f64, u32)> {
+        let Wait::Linear { step, cap } = self else { return Some((0.0, 0)) };
+        let step = Some(step.value()?.as_secs_f64()).filter(|step| *step > 0.0)?;
+        let to_cap = cap.value()?.map_or(f64::INFINITY, |cap| (cap.as_secs_f64() / step).floor());
+        let to_end = (((8.0 * time / step + 1.0).sqrt() - 1.0) / 2.0).floor() - 1.0;
+        let n = to_cap.min(to_end).clamp(0.0, f64::from(u32::MAX / 2));
+        Some((step * n * (n + 1.0) / 2.0, n as u32))
+    }
+
+    /// Whether no wait from that before try `n + 2` on is longer than it, or can be told from it.
+    fn is_settled(&self, n: u32) -> bool {
+        match self {
+            Wait::None | Wait::Fixed(_) | Wait::Unknown { .. } => true,
+            Wait::Linear { cap, .. } => n >= u32::MAX / 2 || self.nominal(n) == cap.value().copied().flatten(),
+            Wait::Exponential { factor, cap, .. } => {
+                n >= MAX_POWER || factor.value() == Some(&1.0) || self.nominal(n) == cap.value().copied().flatten()
+            }
+            Wait::Scheduled { waits, .. } => n as usize + 1 >= waits.len(),
+        }
+    }
 }
+
+/// Beyond this power of its factor a wait grows no more.
+const MAX_POWER: u32 = 10_000;
+
+/// Ten waits of 100 ms are a second, though their quotient may be a trifle less than 10.
+const ROUNDING: f64 = 1e-9;
 
 /// How much of a wait is random.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -222,7 +289,9 @@ pub struct Budget {
 /// Each is a phrase that completes "…: ", such as "set `num_retries: 0`".
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Advice {
-    /// Fewer attempts, or none.
+    /// No second attempt.
+    pub none: Option<String>,
+    /// Fewer attempts.
     pub fewer: Option<String>,
     /// A limit where there is none.
     pub limit: Option<String>,
@@ -238,6 +307,8 @@ pub struct Advice {
     pub statuses: Option<String>,
     /// Using Retry-After.
     pub retry_after: Option<String>,
+    /// Leaving 429 and 503 to the caller, where nothing uses Retry-After: "take 429 and 503 out of `codes`".
+    pub pass_on: Option<String>,
 }
 
 /// One place that repeats a request or a message.
@@ -290,6 +361,8 @@ pub struct Layer {
     pub advice: Advice,
     /// Copies sent in parallel: they count in every failure mode.
     pub copies: bool,
+    /// Each new try goes to another target, and each target once: what one of them refuses, the next may not.
+    pub elsewhere: bool,
     /// What it repeats, and whether somebody waits for that.
     pub purpose: Purpose,
     /// How sure the reading is.
@@ -361,5 +434,85 @@ impl Layer {
     /// Whether nothing in the repository asks for it: its count is a default and no code or setting asked for retries.
     pub fn is_implicit(&self) -> bool {
         self.attempts.is_default() && !self.asked_for && self.is_active()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of<T>(value: T) -> Setting<T> {
+        Setting::default(value, "test")
+    }
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    fn exponential(base: u64, factor: f64, cap: Option<u64>) -> Wait {
+        Wait::Exponential { base: of(ms(base)), factor: of(factor), cap: of(cap.map(ms)) }
+    }
+
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    #[test]
+    fn tries_that_fit_into_a_time() {
+        assert_eq!(Wait::Fixed(of(ms(100))).fits(DAY, 1.0), Some(864_001));
+        assert_eq!(Wait::Fixed(of(ms(100))).fits(DAY, 0.5), Some(1_728_001));
+        assert_eq!(Wait::Fixed(of(ms(100))).fits(ms(1000), 1.0), Some(11));
+        assert_eq!(Wait::Fixed(of(ms(1000))).fits(ms(999), 1.0), Some(1));
+        assert_eq!(exponential(100, 1.5, Some(100)).fits(DAY, 1.0), Some(864_001));
+        assert_eq!(exponential(5000, 1.5, Some(30_000)).fits(ms(300_000), 1.0), Some(13));
+        // 1 + 2 + 4 + 8 s fit into 20 s, 16 s more do not.
+        assert_eq!(exponential(1000, 2.0, None).fits(ms(20_000), 1.0), Some(5));
+        let listed = Wait::Scheduled { waits: vec![ms(0), ms(0), ms(1000)], capped: true };
+        assert_eq!(listed.fits(ms(10_500), 1.0), Some(13));
+    }
+
+    #[test]
+    fn waits_that_grow_by_a_step() {
+        for (step, cap, time) in
+            [(100, Some(1000), 60_000), (100, None, 60_000), (100, Some(1050), 2_000), (7, Some(7), 70)]
+        {
+            let wait = Wait::Linear { step: of(ms(step)), cap: of(cap.map(ms)) };
+            let (mut spent, mut tries) = (0, 1);
+            loop {
+                spent += (step * tries).min(cap.unwrap_or(u64::MAX));
+                if spent > time {
+                    break;
+                }
+                tries += 1;
+            }
+            assert_eq!(wait.fits(ms(time), 1.0), Some(tries), "{step} {cap:?} {time}");
+        }
+    }
+
+    #[test]
+    fn no_figure_where_none_can_be_told() {
+        assert_eq!(Wait::None.fits(DAY, 1.0), None);
+        assert_eq!(Wait::Fixed(of(Duration::ZERO)).fits(DAY, 1.0), None);
+        assert_eq!(Wait::Fixed(Setting::unknown("test", None)).fits(DAY, 1.0), None);
+        assert_eq!(Wait::Linear { step: of(Duration::ZERO), cap: of(None) }.fits(DAY, 1.0), None);
+        let cap = Wait::Exponential { base: of(ms(1)), factor: of(2.0), cap: Setting::unknown("test", None) };
+        assert_eq!(cap.fits(DAY, 1.0), None);
+        let within = |wait: &Wait| Attempts::within(&of(DAY), wait, 1.0);
+        for (wait, why) in [(Wait::None, "does not wait"), (cap, "not known")] {
+            assert!(matches!(within(&wait), Setting::Unknown { why: told, .. } if told.contains(why)));
+        }
+    }
+
+    #[test]
+    fn no_schedule_takes_long_to_count() {
+        for wait in [
+            Wait::Fixed(of(Duration::from_nanos(1))),
+            Wait::Linear { step: of(Duration::from_nanos(1)), cap: of(None) },
+            Wait::Linear { step: of(Duration::from_nanos(1)), cap: of(Some(Duration::MAX)) },
+            exponential(1, 1.000_000_1, None),
+            exponential(1, 0.5, None),
+            exponential(1, f64::MAX, None),
+        ] {
+            let _ = wait.fits(Duration::MAX, 1.0);
+            let _ = wait.fits(Duration::MAX, 0.0);
+        }
     }
 }

@@ -23,7 +23,7 @@ pub use layer::{
     Advice, Attempts, Budget, Conditions, Confidence, Jitter, Layer, LayerKind, Methods, Pick, Purpose, Wait,
 };
 pub use load::{Load, Sent};
-pub use mode::{Mode, ModeSet, STATUSES};
+pub use mode::{Mode, ModeSet, STATUSES, grpc_name, grpc_named, status_named};
 pub use post::{IdempotencyKey, Post};
 pub use purge::{Keeps, Purge, PurgeBound};
 pub use queue::{

@@ -18,6 +18,84 @@ pub enum Mode {
 /// The HTTP statuses that are failures.
 pub const STATUSES: std::ops::RangeInclusive<u16> = 400..=599;
 
+/// gRPC's status codes that are failures, by their names, from 1.
+const GRPC: [&str; 16] = [
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];
+
+/// The name of a gRPC status, in upper case; those that are none have the last one's.
+pub fn grpc_name(code: u8) -> &'static str {
+    GRPC.get(usize::from(code).saturating_sub(1)).copied().unwrap_or("UNAUTHENTICATED")
+}
+
+/// The gRPC status of a name in upper case, which every client takes.
+pub fn grpc_named(name: &str) -> Option<u8> {
+    (1..).zip(GRPC).find(|(_, known)| *known == name).map(|(code, _)| code)
+}
+
+/// The HTTP status that is a failure and has this name, as libraries spell it: `TOO_MANY_REQUESTS`.
+pub fn status_named(name: &str) -> Option<u16> {
+    Some(match name {
+        "BAD_REQUEST" => 400,
+        "UNAUTHORIZED" => 401,
+        "PAYMENT_REQUIRED" => 402,
+        "FORBIDDEN" => 403,
+        "NOT_FOUND" => 404,
+        "METHOD_NOT_ALLOWED" => 405,
+        "NOT_ACCEPTABLE" => 406,
+        "PROXY_AUTHENTICATION_REQUIRED" => 407,
+        "REQUEST_TIMEOUT" => 408,
+        "CONFLICT" => 409,
+        "GONE" => 410,
+        "LENGTH_REQUIRED" => 411,
+        "PRECONDITION_FAILED" => 412,
+        "PAYLOAD_TOO_LARGE" | "CONTENT_TOO_LARGE" => 413,
+        "URI_TOO_LONG" => 414,
+        "UNSUPPORTED_MEDIA_TYPE" => 415,
+        "RANGE_NOT_SATISFIABLE" => 416,
+        "EXPECTATION_FAILED" => 417,
+        "IM_A_TEAPOT" => 418,
+        "MISDIRECTED_REQUEST" => 421,
+        "UNPROCESSABLE_ENTITY" | "UNPROCESSABLE_CONTENT" => 422,
+        "LOCKED" => 423,
+        "FAILED_DEPENDENCY" => 424,
+        "TOO_EARLY" => 425,
+        "UPGRADE_REQUIRED" => 426,
+        "PRECONDITION_REQUIRED" => 428,
+        "TOO_MANY_REQUESTS" => 429,
+        "REQUEST_HEADER_FIELDS_TOO_LARGE" => 431,
+        "UNAVAILABLE_FOR_LEGAL_REASONS" => 451,
+        "INTERNAL_SERVER_ERROR" => 500,
+        "NOT_IMPLEMENTED" => 501,
+        "BAD_GATEWAY" => 502,
+        "SERVICE_UNAVAILABLE" => 503,
+        "GATEWAY_TIMEOUT" => 504,
+        "HTTP_VERSION_NOT_SUPPORTED" => 505,
+        "VARIANT_ALSO_NEGOTIATES" => 506,
+        "INSUFFICIENT_STORAGE" => 507,
+        "LOOP_DETECTED" => 508,
+        "BANDWIDTH_LIMIT_EXCEEDED" => 509,
+        "NOT_EXTENDED" => 510,
+        "NETWORK_AUTHENTICATION_REQUIRED" => 511,
+        _ => return None,
+    })
+}
+
 impl Mode {
     /// Every HTTP mode: refused, timeout, 400 to 599.
     pub fn http() -> impl Iterator<Item = Mode> {
@@ -193,6 +271,15 @@ mod tests {
             assert_eq!(set.iter().collect::<Vec<_>>(), [a]);
         }
         assert_eq!(ModeSet::all().iter().count(), 2 + 200 + 16);
+    }
+
+    #[test]
+    fn names_stand_for_numbers() {
+        assert_eq!((grpc_named("CANCELLED"), grpc_named("UNAUTHENTICATED")), (Some(1), Some(16)));
+        assert_eq!((grpc_named("OK"), grpc_named("unavailable")), (None, None));
+        assert!((1..=16).all(|code| grpc_named(grpc_name(code)) == Some(code)));
+        assert_eq!(status_named("TOO_MANY_REQUESTS"), Some(429));
+        assert_eq!((status_named("OK"), status_named("too_many_requests")), (None, None));
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub enum PurgeBound {
     Age,
     /// By number or by order: the oldest N, all but the newest N.
     Count,
+    /// By the room that they take: all above so many bytes.
+    Size,
     /// By a status alone: a record that is done goes at once.
     Status,
     /// Everything.

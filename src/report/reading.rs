@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::Report;
+use crate::rules::phrase;
 use crate::run::Run;
 use crate::source::FileId;
 use crate::source::account::{Account, Fate};
@@ -20,7 +21,7 @@ impl Report for Reading {
             writeln!(out, "{}: {}", account.path, told(account, &systems, run))?;
         }
         for (system, (layers, files)) in by_system(run) {
-            writeln!(out, "{system}: {} in {}", plural(layers, "layer"), plural(files.len(), "file"))?;
+            writeln!(out, "{system}: {} in {}", count(layers, "layer", "layers"), count(files.len(), "file", "files"))?;
         }
         Ok(())
     }
@@ -52,7 +53,7 @@ fn told(account: &Account, systems: &BTreeMap<&str, BTreeMap<&'static str, usize
     match account.fate {
         Fate::Parsed => {
             let layers = systems.get(&*account.path).map(|of_file| {
-                let each = of_file.iter().map(|(system, n)| format!("{} of {system}", plural(*n, "layer")));
+                let each = of_file.iter().map(|(system, n)| format!("{} of {system}", count(*n, "layer", "layers")));
                 each.collect::<Vec<_>>().join(", ")
             });
             let in_part = trouble.map_or_else(String::new, |unread| format!("; not all of it: {}", unread.reason));
@@ -66,6 +67,6 @@ fn told(account: &Account, systems: &BTreeMap<&str, BTreeMap<&'static str, usize
     }
 }
 
-fn plural(n: usize, one: &str) -> String {
-    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+fn count(n: usize, one: &str, many: &str) -> String {
+    phrase::count(n as u64, one, many)
 }

@@ -59,7 +59,11 @@ fn extra_labels(layer: &Layer) -> impl Iterator<Item = Label> {
 /// "1 request can become 64 (4 × 4 × 4) when inventory answers 503".
 pub(super) fn sentence(path: &Path, layers: &[&Layer]) -> String {
     let unit = layers.first().map_or("request", |l| phrase::unit(l.kind));
-    let many = if unit == "request" { "" } else { " requests" };
+    let many = match (unit, path.unbounded) {
+        ("request", _) => "",
+        (_, true) => " of requests",
+        (_, false) => " requests",
+    };
     let factors: Vec<String> = layers.iter().map(|l| factor(l)).collect();
     let product = match &*factors {
         [_] => " in one layer".to_string(),
@@ -100,29 +104,32 @@ fn one_layer(path: &Path, layers: &[&Layer]) -> String {
     let keep = kept(layers);
     let Some(kept) = layers.get(keep) else { return String::new() };
     if let [only] = layers {
-        return only.advice.fewer.as_ref().map_or_else(
-            || format!("Let {} try less often: 2 or 3 attempts ride out a blip, more only add load.", only.name),
-            |advice| format!("2 or 3 attempts ride out a blip, more only add load. For none: {advice}."),
-        );
+        const ENOUGH: &str = "2 or 3 attempts ride out a blip, more only add load";
+        return match (&only.advice.fewer, &only.advice.none) {
+            (Some(fewer), Some(none)) => format!("{ENOUGH}: {fewer}. For none: {none}."),
+            (Some(fewer), None) => format!("{ENOUGH}: {fewer}."),
+            (None, Some(none)) => format!("{ENOUGH}. For none: {none}."),
+            (None, None) => format!("Let {} try less often: {ENOUGH}.", only.name),
+        };
     }
     let others: Vec<String> = layers
         .iter()
         .enumerate()
         .filter(|(i, _)| *i != keep)
-        .map(|(_, layer)| match &layer.advice.fewer {
+        .map(|(_, layer)| match layer.advice.none.as_ref().or(layer.advice.fewer.as_ref()) {
             Some(advice) => format!("{}: {advice}", layer.name),
             None => format!("{}: no retries", layer.name),
         })
         .collect();
+    // Where another one can only be told to try less often, the product is still more than its own.
+    let stop = |layer: &Layer| layer.advice.none.is_some() || layer.advice.fewer.is_none();
+    let alone = layers.iter().enumerate().all(|(i, layer)| i == keep || stop(layer));
     let nearest = if keep + 1 == layers.len() { format!(", nearest to {}", path.leaf) } else { String::new() };
-    let mut help = format!("Let one layer retry: keep {}{nearest}. {}.", kept.name, others.join("; "));
-    match kept.attempts.value().and_then(|a| a.count()) {
-        Some(n) => help.push_str(&format!(" 1 {} then becomes at most {n}.", unit)),
-        None => {
-            if let Some(limit) = &kept.advice.limit {
-                help.push_str(&format!(" {}: {limit}.", kept.name));
-            }
-        }
+    let mut help = format!("Let one layer retry: keep {}{nearest}. At {}.", kept.name, others.join("; at "));
+    match (kept.attempts.value().and_then(|a| a.count()), &kept.advice.limit) {
+        (Some(n), _) if alone => help.push_str(&format!(" 1 {unit} then becomes at most {n}.")),
+        (None, Some(limit)) => help.push_str(&format!(" At {}: {limit}.", kept.name)),
+        _ => {}
     }
     help
 }
@@ -131,7 +138,7 @@ fn one_layer(path: &Path, layers: &[&Layer]) -> String {
 /// and repeats the least work.
 fn kept(layers: &[&Layer]) -> usize {
     let last = |test: &dyn Fn(&Layer) -> bool| layers.iter().rposition(|l| test(l));
-    last(&|l| l.advice.fewer.is_none())
+    last(&|l| l.advice.none.is_none() && l.advice.fewer.is_none())
         .or_else(|| last(&|l| l.attempts.value().is_some_and(|a| a.count().is_some())))
         .unwrap_or(layers.len().saturating_sub(1))
 }

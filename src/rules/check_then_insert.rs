@@ -37,7 +37,7 @@ fn check(check: &model::CheckThenInsert) -> Finding {
     Finding::new(&META, check.select, "the look", message)
         .label(check.insert, "the insert")
         .help(
-            "Insert first, with a unique constraint and `ON CONFLICT DO NOTHING`, and go on only where `rows_affected()` \\
+            "Insert first, with a unique constraint and `ON CONFLICT DO NOTHING`, and go on only where `rows_affected()` \
              is 1; otherwise return what was stored the first time.",
         )
         .severity(level)

@@ -1,7 +1,7 @@
 #![doc = include_str!("../../rules/fixed-backoff.md")]
 
 use super::{Finding, Rule, RuleMeta, Severity, phrase, schedule, with_layer};
-use crate::model::{Layer, Model};
+use crate::model::{Layer, Model, Wait};
 
 static META: RuleMeta = RuleMeta {
     id: "fixed-backoff",
@@ -39,6 +39,20 @@ fn fixed(layer: &Layer) -> Option<Finding> {
         }
     };
     let place = super::wait_place(layer);
-    let help = phrase::help("Let the wait grow, up to a bound, with jitter", Some(advice));
+    let help = match &layer.advice.cap {
+        Some(cap) if is_capped_at_once(layer) => {
+            phrase::help("The cap is no more than the first wait: raise it, so that the wait can grow", Some(cap))
+        }
+        _ => phrase::help("Let the wait grow, up to a bound, with jitter", Some(advice)),
+    };
     Some(with_layer(Finding::new(&META, place, "the same wait each time", message).help(help), layer))
+}
+
+/// Whether its waits would grow, if their cap let them.
+fn is_capped_at_once(layer: &Layer) -> bool {
+    match &layer.wait {
+        Wait::Linear { .. } => true,
+        Wait::Exponential { factor, .. } => factor.value().is_some_and(|f| *f > 1.0),
+        Wait::None | Wait::Fixed(_) | Wait::Scheduled { .. } | Wait::Unknown { .. } => false,
+    }
 }

@@ -24,7 +24,8 @@ impl Rule for IgnoredRetryAfter {
 }
 
 fn ignored(layer: &Layer) -> Option<Finding> {
-    if layer.retry_after.value() != Some(&false) {
+    // Another target has asked for nothing.
+    if layer.elsewhere || layer.retry_after.value() != Some(&false) {
         return None;
     }
     let retries = &layer.retries;
@@ -48,13 +49,23 @@ fn ignored(layer: &Layer) -> Option<Finding> {
                 let word = if drawn { "within" } else { "after" };
                 format!("the next try {word} {}", phrase::duration(wait))
             }
-            None => "the next try when the schedule says".to_string(),
+            None => "the next try after a wait that is not known".to_string(),
         }
     );
-    let help = phrase::help(
-        "Let the response's Retry-After decide the wait, within a bound of your own",
-        layer.advice.retry_after.as_ref(),
-    );
     let text = format!("{codes} retried, Retry-After not used");
-    Some(with_layer(Finding::new(&META, place, text, message).help(help), layer))
+    Some(with_layer(Finding::new(&META, place, text, message).help(help(layer, &codes)), layer))
+}
+
+fn help(layer: &Layer, codes: &str) -> String {
+    match (&layer.advice.retry_after, &layer.advice.pass_on) {
+        (Some(how), _) => {
+            phrase::help("Let the response's Retry-After decide the wait, within a bound of your own", Some(how))
+        }
+        (None, Some(how)) => {
+            format!("Nothing here can heed Retry-After: {how}, and leave them to a caller that can.")
+        }
+        (None, None) => format!(
+            "Nothing here can heed Retry-After: leave {codes} to a caller that can, where a server may ask for more time."
+        ),
+    }
 }

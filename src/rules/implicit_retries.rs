@@ -34,11 +34,13 @@ fn implicit(layer: &Layer) -> Option<Finding> {
         phrase::unit(layer.kind),
         phrase::times(layer),
     );
-    let help = match &layer.advice.fewer {
-        Some(advice) => {
-            format!("Write the number that you want, so that it is seen and survives upgrades. For none: {advice}.")
+    const WRITE: &str = "Write the number that you want, so that it is seen and survives upgrades";
+    let help = match (&layer.advice.none, &layer.advice.fewer) {
+        (Some(none), _) => format!("{WRITE}. For none: {none}."),
+        (None, Some(fewer)) => format!("{WRITE}. For less: {fewer}."),
+        (None, None) => {
+            "There is no count to write here: reckon with it in what calls, and in what is called.".to_string()
         }
-        None => "Write the number that you want, so that it is seen and survives upgrades.".to_string(),
     };
     let text = format!("{} by default; {source}", phrase::attempts(layer));
     Some(with_count(Finding::new(&META, layer.opens, text, message).help(help), layer))

@@ -25,12 +25,19 @@ impl Rule for MissingBackoff {
     }
 }
 
+/// As many tries at once, before the first that waits, are no quick second try any more.
+const MANY: u64 = 4;
+
 fn at_once(layer: &Layer) -> Option<Finding> {
     let advice = layer.advice.wait.as_ref()?;
-    if schedule::shape(layer) != schedule::Shape::AtOnce {
-        return None;
-    }
+    let first = schedule::at_once(layer).filter(|_| layer.kind != LayerKind::Code);
+    let all = schedule::shape(layer) == schedule::Shape::AtOnce;
     let message = match layer.attempts.value().and_then(|a| a.count()) {
+        _ if !all => format!(
+            "{} makes its first {} without a wait: they are spent within the moment in which the first one failed",
+            layer.name,
+            phrase::tries(first.filter(|n| *n >= MANY)?)
+        ),
         Some(n) => format!(
             "{} makes its {} without a wait: all are spent within the moment in which the first one failed",
             layer.name,

@@ -28,6 +28,7 @@ fn purge(purge: &Purge) -> Option<Finding> {
     let (text, how) = match purge.bound {
         PurgeBound::Age | PurgeBound::Other => return None,
         PurgeBound::Count => ("chosen by number, not by age", "by number and not by age"),
+        PurgeBound::Size => ("chosen by size, not by age", "by size and not by age"),
         PurgeBound::Status => ("chosen by status, not by age", "by status and not by age"),
         PurgeBound::Everything => ("no age at all", "whatever their age"),
     };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::{Attempts, Layer, LayerKind, Mode, ModeSet, Setting};
+use crate::model::{Attempts, Layer, LayerKind, Mode, ModeSet, Setting, grpc_name};
 
 /// "4 attempts: `retries: 3` on Kong service orders", with the source of a count that nobody wrote.
 pub(super) fn layer_label(layer: &Layer) -> String {
@@ -105,9 +105,10 @@ pub(super) fn list(items: &[String]) -> String {
     }
 }
 
-/// "200 ms", "1.5 s", "5 min", "2 h".
+/// "200 ms", "1.25 s", "5 min", "2 h".
 pub(crate) fn duration(d: Duration) -> String {
     let (amount, unit) = match d.as_secs_f64() {
+        0.0 => (0.0, "s"),
         s if s < 0.001 => (s * 1e6, "µs"),
         s if s < 1.0 => (s * 1e3, "ms"),
         s if s < 120.0 => (s, "s"),
@@ -115,27 +116,27 @@ pub(crate) fn duration(d: Duration) -> String {
         s if s < 172_800.0 => (s / 3600.0, "h"),
         s => (s / 86_400.0, "days"),
     };
-    let rounded = format!("{amount:.1}");
-    format!("{} {unit}", rounded.strip_suffix(".0").unwrap_or(&rounded))
+    let rounded = format!("{amount:.2}");
+    format!("{} {unit}", rounded.trim_end_matches('0').trim_end_matches('.'))
 }
 
-fn grpc_name(code: u8) -> &'static str {
-    match code {
-        1 => "CANCELLED",
-        2 => "UNKNOWN",
-        3 => "INVALID_ARGUMENT",
-        4 => "DEADLINE_EXCEEDED",
-        5 => "NOT_FOUND",
-        6 => "ALREADY_EXISTS",
-        7 => "PERMISSION_DENIED",
-        8 => "RESOURCE_EXHAUSTED",
-        9 => "FAILED_PRECONDITION",
-        10 => "ABORTED",
-        11 => "OUT_OF_RANGE",
-        12 => "UNIMPLEMENTED",
-        13 => "INTERNAL",
-        14 => "UNAVAILABLE",
-        15 => "DATA_LOSS",
-        _ => "UNAUTHENTICATED",
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_keep_two_decimals() {
+        for (micros, said) in [
+            (0, "0 s"),
+            (250, "250 µs"),
+            (1_500, "1.5 ms"),
+            (200_000, "200 ms"),
+            (1_250_000, "1.25 s"),
+            (100_000_000, "100 s"),
+            (300_000_000, "5 min"),
+            (36_000_000_000, "10 h"),
+        ] {
+            assert_eq!(duration(Duration::from_micros(micros)), said);
+        }
     }
 }

@@ -1,7 +1,7 @@
 #![doc = include_str!("../../rules/retry-on-any-error.md")]
 
 use super::{Finding, Rule, RuleMeta, Severity, phrase, retry_on_client_error::hopeless, with_layer};
-use crate::model::{Layer, LayerKind, Mode, ModeSet, Model};
+use crate::model::{Layer, LayerKind, Mode, ModeSet, Model, Purpose};
 
 static META: RuleMeta = RuleMeta {
     id: "retry-on-any-error",
@@ -30,6 +30,8 @@ fn any_error(layer: &Layer) -> Option<Finding> {
     let knows_http = matches!(layer.kind, LayerKind::Gateway | LayerKind::Mesh | LayerKind::Code);
     let examples = if !hopeless.difference(grpc).is_empty() && knows_http {
         ", 4xx among it: a 400 or 404"
+    } else if layer.purpose == Purpose::Background {
+        ": data that the other side refuses as wrong"
     } else if !hopeless.difference(grpc).is_empty() {
         // Settings that pick exceptions say nothing of what is called.
         ": what no repetition can mend, an HTTP 4xx or a wrong argument,"

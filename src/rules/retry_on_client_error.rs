@@ -19,12 +19,13 @@ impl Rule for RetryOnClientError {
     }
 
     fn check(&self, model: &Model, findings: &mut Vec<Finding>) {
-        for layer in super::retrying(model) {
+        for layer in super::repeating(model) {
             let mut left = hopeless().intersection(layer.retries.yes);
             for pick in &layer.retries.picks {
                 let picked = pick.modes.intersection(left);
                 left = left.difference(picked);
-                if !picked.difference(sometimes_right()).is_empty() && !takes_all(layer, pick) {
+                if !picked.difference(sometimes_right()).is_empty() && !takes_all(layer, pick) && !is_fixed(layer, pick)
+                {
                     findings.push(client_error(layer, pick, picked));
                 }
             }
@@ -37,17 +38,27 @@ fn takes_all(layer: &Layer, pick: &Pick) -> bool {
     layer.retries.any_error == Some(pick.span) && pick.modes.contains(Mode::Refused)
 }
 
+/// Whether the library or proxy picks it by itself, and has no setting that would change it.
+fn is_fixed(layer: &Layer, pick: &Pick) -> bool {
+    layer.advice.statuses.is_none() && pick.span == layer.opens
+}
+
 fn client_error(layer: &Layer, pick: &Pick, picked: ModeSet) -> Finding {
     let all = statuses().difference(picked).is_empty();
     let codes = if all { "4xx".to_string() } else { phrase::modes(picked) };
-    let message = format!(
-        "{} retries {codes}: the same request gets the same answer, {}",
-        layer.name,
-        match layer.attempts.value().and_then(|a| a.count()) {
-            Some(n) => format!("so it is sent {} to fail as surely", phrase::count(n, "time", "times")),
-            None => "however often it is sent".to_string(),
+    let name = &layer.name;
+    let message = match layer.attempts.value().and_then(|a| a.count()) {
+        _ if layer.elsewhere => {
+            format!("{name} asks another target after {codes}: a request that is wrong gets that answer there as well")
         }
-    );
+        Some(n) => format!(
+            "{name} retries {codes}: the same request gets the same answer, so it is sent {} to fail as surely",
+            phrase::count(n, "time", "times")
+        ),
+        None => {
+            format!("{name} retries {codes}: the same request gets the same answer, however often it is sent")
+        }
+    };
     let what = "Hand answers that no later try can change on at once";
     let help = phrase::help(what, layer.advice.statuses.as_ref());
     with_layer(Finding::new(&META, pick.span, format!("{} picks {codes}", pick.text), message).help(help), layer)

@@ -64,6 +64,12 @@ fn scheduled(waits: &[Duration], capped: bool) -> Shape {
     }
 }
 
+/// How many tries come before the first wait, where a list of waits begins without one.
+pub(super) fn at_once(layer: &Layer) -> Option<u64> {
+    let Wait::Scheduled { waits, .. } = &layer.wait else { return None };
+    Some(waits.iter().take_while(|wait| wait.is_zero()).count() as u64 + 1)
+}
+
 /// The longest nominal wait that this layer comes to, if its count or its deadline bounds it.
 /// `None` where that cannot be known, or where nothing bounds it.
 pub(super) fn longest(layer: &Layer) -> Option<Duration> {

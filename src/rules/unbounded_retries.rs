@@ -31,17 +31,21 @@ fn unbounded(layer: &Layer) -> Finding {
     let unit = phrase::unit(layer.kind);
     let message =
         format!("{} tries without limit: a {unit} that keeps failing is repeated {}", layer.name, pace(layer));
-    let (what, example) = match layer.kind {
-        LayerKind::Code => (
-            "return the error",
-            Some("`for attempt in 0..4`, or a limit on the time of all tries together".to_string()),
+    let help = match (&layer.advice.limit, layer.kind) {
+        (Some(limit), LayerKind::Code) => {
+            phrase::help("Give up after a few tries or after a time, and return the error", Some(limit))
+        }
+        (None, LayerKind::Code) => "Give up after a few tries or after a time, and return the error: `for attempt in \
+                                    0..4`, or a limit on the time of all tries together."
+            .to_string(),
+        (Some(limit), _) => {
+            phrase::help("Give up after a few tries or after a time, and hand the failure on", Some(limit))
+        }
+        (None, _) => format!(
+            "There is no count to set here, and no time: what makes a {unit} fail for ever has to be \
+                              kept away from it, or watched."
         ),
-        _ => ("hand the failure on", None),
     };
-    let help = phrase::help(
-        &format!("Give up after a few tries or after a time, and {what}"),
-        layer.advice.limit.as_ref().or(example.as_ref()),
-    );
     let finding = Finding::new(&META, layer.place, format!("no limit: {}", layer.reading), message).help(help);
     // What no request waits for grows no load of its own, and may well be worth any number of tries.
     let level = if layer.purpose == Purpose::Background { META.level.lower() } else { META.level };

@@ -239,6 +239,7 @@ pub(super) fn layer(identity: Identity, scope: Scope, policy: Policy) -> Layer {
         labels: Vec::new(),
         advice: Advice::default(),
         copies: false,
+        elsewhere: false,
         purpose: Purpose::Request,
         confidence: Confidence::High,
     }

@@ -39,6 +39,7 @@ pub(crate) fn layer(
         labels: Vec::new(),
         advice: Advice::default(),
         copies: false,
+        elsewhere: false,
         purpose: Purpose::Request,
         confidence: Confidence::High,
     }

@@ -8,11 +8,16 @@ use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node};
 
 /// Where an entry of a list, or a block, opens: its first key, with the value where both stand on one line; the brace,
-/// where the first key stands below it.
+/// where the first key stands below it; the whole `[[name]]` of a table.
 pub(super) fn opening(file: &SourceFile, node: &Node) -> Span {
     let first = node.entries().iter().find(|e| node.span.contains(e.key_span));
     let line = |a: u32, b: u32| file.text.get(a as usize..b as usize).is_some_and(|t| !t.contains('\n'));
+    let head = file.text.get(node.span.start as usize..).and_then(|t| t.lines().next()).unwrap_or_default();
     match first {
+        Some(_) if head.starts_with('[') => {
+            let length = head.rfind(']').map_or(1, |at| at + 1);
+            Span::new(node.span.file, node.span.start as usize, node.span.start as usize + length)
+        }
         Some(e) if !line(node.span.start, e.key_span.start) => Span { end: node.span.start + 1, ..node.span },
         Some(e) if e.value.scalar().is_some() && line(e.key_span.start, e.value.span.end) => node.span_to(e.value.span),
         Some(e) => node.span_to(e.key_span),

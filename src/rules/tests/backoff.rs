@@ -215,3 +215,52 @@ fn disabled_layers_and_copies_fire_nothing() {
         assert!(rules_of(|l| (l.wait, l.copies) = (wait.clone(), true)).is_empty());
     }
 }
+
+#[test]
+fn tries_at_once_before_the_first_wait_are_counted() {
+    let of = |zeros: usize, kind| {
+        let findings = findings_of(|l| {
+            l.kind = kind;
+            let waits = std::iter::repeat_n(0, zeros).chain([20]).map(Duration::from_secs).collect();
+            l.wait = Wait::Scheduled { waits, capped: true };
+            attempts(l, Attempts::Count(101));
+        });
+        findings.into_iter().find(|f| f.rule.id == "missing-backoff").map(|f| f.message)
+    };
+    assert_eq!(
+        of(3, LayerKind::Queue).as_deref(),
+        Some(
+            "a makes its first 4 attempts without a wait: they are spent within the moment in which the first one failed"
+        )
+    );
+    assert_eq!(of(2, LayerKind::Queue), None, "a quick second try");
+    assert_eq!(of(3, LayerKind::Code), None, "what a loop sleeps may hang on the answer");
+}
+
+#[test]
+fn a_cap_at_the_first_wait_is_what_to_raise() {
+    let help = |factor: f64| {
+        let cap = Setting::default(Some(Duration::from_secs(1)), "a page");
+        let findings = findings_of(|l| l.wait = exponential(1, factor, cap));
+        let fixed = findings.into_iter().find(|f| f.rule.id == "fixed-backoff");
+        fixed.and_then(|f| f.help).unwrap_or_default()
+    };
+    assert_eq!(help(2.0), "The cap is no more than the first wait: raise it, so that the wait can grow: set `cap`.");
+    assert_eq!(help(1.0), "Let the wait grow, up to a bound, with jitter: set `grow`.");
+}
+
+#[test]
+fn where_no_count_can_be_set_the_help_says_so() {
+    let help = |rule: &str, limit: Option<&str>| {
+        let findings = findings_of(|l| {
+            l.kind = LayerKind::Client;
+            l.attempts = Setting::default(Attempts::Unbounded, "a page");
+            l.asked_for = false;
+            l.advice = crate::model::Advice { limit: limit.map(str::to_string), ..Default::default() };
+        });
+        findings.into_iter().find(|f| f.rule.id == rule).and_then(|f| f.help).unwrap_or_default()
+    };
+    assert!(help("unbounded-retries", None).starts_with("There is no count to set here, and no time"));
+    assert!(help("unbounded-retries", Some("set `limit`")).ends_with("hand the failure on: set `limit`."));
+    assert!(help("implicit-retries", None).starts_with("There is no count to write here"));
+}

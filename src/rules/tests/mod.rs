@@ -5,6 +5,7 @@ mod paths;
 mod posts;
 mod purge;
 mod statuses;
+mod stores;
 mod timeouts;
 
 use crate::model::{Layer, Model};

@@ -1,5 +1,5 @@
 use super::check;
-use crate::model::{Attempts, Budget, Confidence, LayerKind, MAX_PRODUCT, Mode, Purpose, Setting};
+use crate::model::{Advice, Attempts, Budget, Confidence, LayerKind, MAX_PRODUCT, Mode, Purpose, Setting};
 use crate::rules::{Finding, Severity};
 use crate::testing::Draft;
 
@@ -35,7 +35,7 @@ fn a_product_above_the_limit_is_an_amplification_with_a_label_for_each_layer() {
     assert_eq!(
         finding.help.as_deref(),
         Some(
-            "Let one layer retry: keep layer 2, nearest to inventory. layer 0: set `fewer`; layer 1: set `fewer`. \
+            "Let one layer retry: keep layer 2, nearest to inventory. At layer 0: set `none`; at layer 1: set `none`. \
              1 request then becomes at most 4."
         )
     );
@@ -147,12 +147,31 @@ fn queues_repeat_messages_and_saturated_products_say_so() {
 #[test]
 fn a_layer_that_cannot_be_told_to_stop_is_the_one_to_keep() {
     let mut draft = layers(&[4, 4]);
-    draft.model.layers[0].advice.fewer = None;
+    draft.model.layers[0].advice = Advice::default();
     draft.path("tax", Mode::Status(503), &[0, 1]);
     assert_eq!(
         only(&draft).help.as_deref(),
-        Some("Let one layer retry: keep layer 0. layer 1: set `fewer`. 1 request then becomes at most 4.")
+        Some("Let one layer retry: keep layer 0. At layer 1: set `none`. 1 request then becomes at most 4.")
     );
+}
+
+#[test]
+fn where_a_layer_can_only_try_less_often_the_rest_is_not_promised() {
+    let mut draft = layers(&[4, 4]);
+    draft.model.layers[0].advice.none = None;
+    draft.path("tax", Mode::Status(503), &[0, 1]);
+    let help = only(&draft).help.unwrap_or_default();
+    assert_eq!(help, "Let one layer retry: keep layer 1, nearest to tax. At layer 0: set `fewer`.");
+    let alone = |change: fn(&mut Advice)| {
+        let mut draft = layers(&[11]);
+        change(&mut draft.model.layers[0].advice);
+        draft.path("tax", Mode::Status(503), &[0]);
+        only(&draft).help.unwrap_or_default()
+    };
+    let enough = "2 or 3 attempts ride out a blip, more only add load";
+    assert_eq!(alone(|_| ()), format!("{enough}: set `fewer`. For none: set `none`."));
+    assert_eq!(alone(|a| a.none = None), format!("{enough}: set `fewer`."));
+    assert_eq!(alone(|a| a.fewer = None), format!("{enough}. For none: set `none`."));
 }
 
 #[test]

@@ -19,6 +19,7 @@ fn fires(bound: PurgeBound) -> bool {
 #[test]
 fn purges_by_anything_but_age_fire() {
     assert!(fires(PurgeBound::Count));
+    assert!(fires(PurgeBound::Size));
     assert!(fires(PurgeBound::Status));
     assert!(fires(PurgeBound::Everything));
     assert!(!fires(PurgeBound::Age));

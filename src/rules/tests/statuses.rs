@@ -138,3 +138,68 @@ fn the_arm_that_takes_every_error_is_no_pick_of_a_client_error_but_a_test_on_sta
     assert_eq!(arm(ModeSet::transport()), ["retry-on-any-error"]);
     assert_eq!(arm(ModeSet::EMPTY), ["retry-on-any-error", "retry-on-client-error"]);
 }
+
+#[test]
+fn parallel_copies_repeat_nothing() {
+    let copies = |l: &mut Layer| {
+        picks(l, &[&[404]]);
+        l.copies = true;
+    };
+    assert!(rules_of(copies).is_empty());
+}
+
+#[test]
+fn what_a_library_picks_by_itself_and_no_setting_changes_is_silent() {
+    let fixed = |statuses: Option<&str>| {
+        let statuses = statuses.map(str::to_string);
+        rules_of(move |l| {
+            let modes = ModeSet::statuses([499, 503]);
+            l.retries.yes = modes;
+            l.retries.picks.push(Pick { modes, span: l.opens, text: "the default".to_string() });
+            l.advice.statuses = statuses;
+        })
+    };
+    assert!(fixed(None).is_empty());
+    assert_eq!(fixed(Some("list other statuses")), ["retry-on-client-error"]);
+}
+
+#[test]
+fn another_target_may_answer_otherwise_and_has_asked_for_no_wait() {
+    let findings = findings_of(|l| {
+        picks(l, &[&[403], &[503]]);
+        l.retry_after = Setting::default(false, "a page");
+        l.elsewhere = true;
+    });
+    let found: Vec<_> = findings.iter().map(|f| (f.rule.id, f.message.as_str())).collect();
+    assert_eq!(
+        found,
+        [(
+            "retry-on-client-error",
+            "a asks another target after 403: a request that is wrong gets that answer there as well"
+        )]
+    );
+}
+
+#[test]
+fn help_about_retry_after_names_what_can_be_done() {
+    let help = |change: fn(&mut Layer)| {
+        let findings = findings_of(|l| {
+            picks(l, &[&[503]]);
+            l.retry_after = Setting::default(false, "a page");
+            change(l);
+        });
+        findings[0].help.clone().unwrap_or_default()
+    };
+    assert_eq!(
+        help(|_| ()),
+        "Let the response's Retry-After decide the wait, within a bound of your own: set `retry_after`."
+    );
+    assert_eq!(
+        help(|l| (l.advice.retry_after, l.advice.pass_on) = (None, Some("take 503 out of `codes`".to_string()))),
+        "Nothing here can heed Retry-After: take 503 out of `codes`, and leave them to a caller that can."
+    );
+    assert_eq!(
+        help(|l| l.advice.retry_after = None),
+        "Nothing here can heed Retry-After: leave 503 to a caller that can, where a server may ask for more time."
+    );
+}

@@ -70,14 +70,11 @@ static LIBRARY: Library = Library {
     retry_after: (true, "aws-smithy-runtime 1.16.2 src/client/retries/classifiers.rs: x-amz-retry-after"),
     picks: "the SDK's default classifiers",
     advice: || Advice {
-        fewer: Some("set `.retry_config(RetryConfig::disabled())`, or `with_max_attempts(..)` a smaller number".into()),
+        none: Some("set `.retry_config(RetryConfig::disabled())`".into()),
+        fewer: Some("give `with_max_attempts(..)` a smaller number".into()),
         limit: Some("set `with_max_attempts(3)`".into()),
-        wait: None,
-        grow: None,
         cap: Some("lower `with_max_backoff(..)`".into()),
-        jitter: None,
-        statuses: None,
-        retry_after: None,
+        ..Advice::default()
     },
     is_local: |name| matches!(name, "presigned" | "config" | "wait" | "as_input"),
     takes_messages: |op| {

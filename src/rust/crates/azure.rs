@@ -79,7 +79,8 @@ static LIBRARY: Library = Library {
     retry_after: (true, POLICY),
     picks: "the SDK's own list",
     advice: || Advice {
-        fewer: Some("set `retry: RetryOptions::none()`, or a smaller `max_retries`, in `ClientOptions`".into()),
+        none: Some("set `retry: RetryOptions::none()` in `ClientOptions`".into()),
+        fewer: Some("set a smaller `max_retries` in `ClientOptions`".into()),
         limit: Some("set `max_retries: 3`".into()),
         wait: Some("set `initial_delay`".into()),
         grow: Some("use `RetryOptions::exponential(..)`".into()),

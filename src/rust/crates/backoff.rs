@@ -48,6 +48,7 @@ static ABOUT: About = About {
     kind: LayerKind::Code,
     name: "backoff call",
     picks: "every error that is not permanent",
+    none: "",
     fewer: "shorten `max_elapsed_time`, or count the tries and return `Error::permanent(..)` after a few",
     limit: "set `max_elapsed_time` to `Some(..)`",
     wait: "use `ExponentialBackoff` instead of `Zero`",

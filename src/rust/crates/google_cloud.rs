@@ -101,7 +101,8 @@ static LIBRARY: Library = Library {
     retry_after: (false, GAX),
     picks: "the client's retry policy",
     advice: || Advice {
-        fewer: Some("build the client with `.with_retry_policy(NeverRetry)`, or with a smaller limit".into()),
+        none: Some("build the client with `.with_retry_policy(NeverRetry)`".into()),
+        fewer: Some("build the client with a smaller limit".into()),
         limit: Some("add `.with_attempt_limit(3)` to the policy".into()),
         wait: Some("set `.with_initial_delay(..)` in the backoff policy".into()),
         cap: Some("set `.with_maximum_delay(..)` in the backoff policy".into()),

@@ -80,7 +80,7 @@ static LIBRARY: Library = Library {
     configure,
     retry_after: (true, CLIENT),
     picks: "the client's own test",
-    advice: || Advice { fewer: Some("set `default_retry: false` in kube's `Config`".into()), ..Advice::default() },
+    advice: || Advice { none: Some("set `default_retry: false` in kube's `Config`".into()), ..Advice::default() },
     is_local: |name| matches!(name, "resource_url" | "into_client" | "default_namespace"),
     takes_messages: |_| false,
     sends: &[],

@@ -55,7 +55,7 @@ static LIBRARY: Library = Library {
     retry_after: (false, RETRY),
     picks: "the driver's own test",
     advice: || Advice {
-        fewer: Some("set `retryReads=false` and `retryWrites=false` in the connection string".into()),
+        none: Some("set `retryReads=false` and `retryWrites=false` in the connection string".into()),
         ..Advice::default()
     },
     is_local: |name| matches!(name, "name" | "namespace" | "selection_criteria" | "start_session"),

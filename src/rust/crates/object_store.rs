@@ -70,9 +70,7 @@ static LIBRARY: Library = Library {
         wait: Some("set `init_backoff`".into()),
         grow: Some("set `base` above 1".into()),
         cap: Some("lower `max_backoff`".into()),
-        jitter: None,
-        statuses: None,
-        retry_after: None,
+        ..Advice::default()
     },
     is_local: |_| false,
     takes_messages: |_| false,

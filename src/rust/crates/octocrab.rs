@@ -58,7 +58,7 @@ static LIBRARY: Library = Library {
     retry_after: (false, RETRY),
     picks: "octocrab's own test",
     advice: || Advice {
-        fewer: Some("call `.add_retry_config(RetryConfig::None)` on the builder".into()),
+        none: Some("call `.add_retry_config(RetryConfig::None)` on the builder".into()),
         limit: Some("use `RetryConfig::Simple(3)`".into()),
         retry_after: Some("use `RetryConfig::HandleRateLimits { .. }`".into()),
         ..Advice::default()

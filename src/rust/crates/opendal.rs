@@ -65,14 +65,14 @@ static LIBRARY: Library = Library {
     retry_after: (false, LAYER),
     picks: "`RetryLayer`: errors that are temporary",
     advice: || Advice {
-        fewer: Some("give `with_max_times(..)` a smaller number, or leave the `RetryLayer` out".into()),
+        none: Some("leave the `RetryLayer` out".into()),
+        fewer: Some("give `with_max_times(..)` a smaller number".into()),
         limit: Some("add `.with_max_times(3)`".into()),
         wait: Some("add `.with_min_delay(..)`".into()),
         grow: Some("set `.with_factor(2.0)`".into()),
         cap: Some("add `.with_max_delay(..)`".into()),
         jitter: Some("add `.with_jitter()`".into()),
-        statuses: None,
-        retry_after: None,
+        ..Advice::default()
     },
     is_local: |name| matches!(name, "info" | "blocking" | "executor" | "default_executor"),
     takes_messages: |_| false,

@@ -286,29 +286,8 @@ fn range(jitter: &Setting<Jitter>) -> (f64, f64) {
 
 /// Attempts within a time: as often as the waits, at their mean length, fit into it.
 pub(crate) fn within(limit: &Setting<Duration>, wait: &Wait, jitter: &Setting<Jitter>) -> Setting<Attempts> {
-    let deadline = match limit {
-        Setting::Unknown { why, span } => return Setting::unknown(why.clone(), *span),
-        known => known.value().copied().unwrap_or_default(),
-    };
     let (low, high) = range(jitter);
-    let mean = (low + high) / 2.0;
-    let mut spent = 0.0;
-    let mut about = 1u64;
-    while about < 10_000 {
-        let Some(wait) = wait.nominal(about as u32 - 1) else {
-            return Setting::unknown("is bounded by time, and its waits are not known", limit.span());
-        };
-        let wait = wait.as_secs_f64() * mean;
-        if wait <= 0.0 {
-            return Setting::unknown("is bounded by time alone, and it does not wait", limit.span());
-        }
-        spent += wait;
-        if spent > deadline.as_secs_f64() {
-            break;
-        }
-        about += 1;
-    }
-    limit.clone().map(|deadline| Attempts::Within { deadline, about })
+    Attempts::within(limit, wait, (low + high) / 2.0)
 }
 
 /// A duration that a builder call sets.

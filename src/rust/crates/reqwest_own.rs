@@ -121,15 +121,14 @@ impl<'a> Policy<'a> {
             retry_after: Some(Setting::default(false, SOURCE)),
             picks: "the classifier",
             advice: Advice {
-                fewer: Some("give `max_retries_per_request(..)` a smaller number, or use `retry::never()`".into()),
+                none: Some("use `retry::never()`".into()),
+                fewer: Some("give `max_retries_per_request(..)` a smaller number".into()),
                 limit: Some("call `max_retries_per_request(2)`".into()),
                 wait: Some(
                     "let reqwest-retry's middleware repeat the request: reqwest's own retries cannot wait".into(),
                 ),
                 statuses: Some("let the classifier call such an answer a `success()`".into()),
-                retry_after: Some(
-                    "reqwest's own retries see no headers: leave 429 and 503 to a layer that reads them".into(),
-                ),
+                pass_on: Some("let the classifier call a 429 or a 503 a `success()`".into()),
                 ..Advice::default()
             },
             ..Described::new("reqwest", LayerKind::Client, "reqwest client", self.made)

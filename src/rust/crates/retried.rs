@@ -20,6 +20,7 @@ pub(crate) struct About {
     pub(crate) name: &'static str,
     /// What picks failures where no code does: "backon without `.when(..)`".
     pub(crate) picks: &'static str,
+    pub(crate) none: &'static str,
     pub(crate) fewer: &'static str,
     pub(crate) limit: &'static str,
     pub(crate) wait: &'static str,
@@ -34,6 +35,7 @@ impl About {
     fn advice(&self) -> Advice {
         let text = |s: &str| Some(s.to_owned()).filter(|s| !s.is_empty());
         Advice {
+            none: text(self.none),
             fewer: text(self.fewer),
             limit: text(self.limit),
             wait: text(self.wait),
@@ -42,6 +44,7 @@ impl About {
             jitter: text(self.jitter),
             statuses: text(self.statuses),
             retry_after: text(self.retry_after),
+            pass_on: None,
         }
     }
 

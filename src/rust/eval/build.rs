@@ -183,6 +183,7 @@ fn empty(span: Span) -> Layer {
         labels: Vec::new(),
         advice: Advice::default(),
         copies: false,
+        elsewhere: false,
         purpose: Purpose::Request,
         confidence: Confidence::High,
     }

@@ -58,6 +58,8 @@ pub(super) struct Compared {
     pub(super) right: f64,
     pub(super) before: Option<(f64, f64)>,
     pub(super) first: bool,
+    /// Whether one of them is a time that passes: how often is then a matter of the waits.
+    pub(super) time: bool,
 }
 
 /// A call made in a turn itself, not in an episode inside of it.
@@ -249,6 +251,7 @@ impl<'a> Episode<'a> {
         let left = self
             .compared
             .values()
+            .filter(|c| !c.time)
             .filter_map(|c| {
                 let (left, right) = c.before?;
                 let closing = (c.left - c.right) - (left - right);

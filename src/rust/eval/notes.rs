@@ -76,7 +76,7 @@ impl<'a> Machine<'a, '_> {
         for episode in &mut self.episodes {
             let turn = episode.turns;
             let Some(last) = episode.compared.get_mut(&key) else {
-                let new = Compared { turn, left: l, right: r, before: None, first: outcome };
+                let new = Compared { turn, left: l, right: r, before: None, first: outcome, time };
                 episode.compared.insert(key, new);
                 continue;
             };
@@ -93,7 +93,8 @@ impl<'a> Machine<'a, '_> {
                     episode.via = origin.via;
                 }
             }
-            *last = Compared { turn, left: l, right: r, before: Some((last.left, last.right)), first: last.first };
+            *last =
+                Compared { turn, left: l, right: r, before: Some((last.left, last.right)), first: last.first, time };
         }
     }
 

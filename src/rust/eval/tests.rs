@@ -28,6 +28,28 @@ pub async fn load(http: &reqwest::Client) -> Result<String, reqwest::Error> {
 }
 
 #[test]
+fn a_loop_that_a_clock_ends_is_bounded_by_time_however_long_that_is() {
+    for (seconds, about) in [(5, 51), (3600, 36_000)] {
+        let text = format!(
+            r#"
+pub async fn load(http: &reqwest::Client) -> bool {{
+    let start = std::time::Instant::now();
+    while start.elapsed() < std::time::Duration::from_secs({seconds}) {{
+        if http.get("http://stock/levels").send().await.is_ok() {{
+            return true;
+        }}
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }}
+    false
+}}
+"#
+        );
+        let read = layers(&text);
+        assert!(read.contains(&format!("about {about} within {seconds}s")), "{read}");
+    }
+}
+
+#[test]
 fn what_no_root_is_seen_to_reach_is_read_by_itself() {
     let text = r#"
 pub async fn serve(http: &reqwest::Client) {

@@ -29,9 +29,13 @@ pub(crate) fn word(repeater: &Repeater) -> &'static str {
 pub(crate) fn advice(repeater: &Repeater) -> Advice {
     let phrase = |s: &str| Some(s.to_owned());
     Advice {
-        fewer: match repeater {
+        none: match repeater {
             Repeater::Sequence { .. } => phrase("drop the second call"),
-            _ => phrase("lower the bound of the loop, or call once"),
+            _ => phrase("call once"),
+        },
+        fewer: match repeater {
+            Repeater::Sequence { .. } => None,
+            _ => phrase("lower the bound of the loop"),
         },
         limit: phrase("count the tries and give up after a few"),
         wait: phrase("sleep between the tries"),
@@ -40,6 +44,7 @@ pub(crate) fn advice(repeater: &Repeater) -> Advice {
         jitter: phrase("multiply the wait by a random factor before the sleep"),
         statuses: phrase("return such failures instead of trying again"),
         retry_after: phrase("read its `retry-after` header before the sleep"),
+        pass_on: None,
     }
 }
 

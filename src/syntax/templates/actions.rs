@@ -227,7 +227,7 @@ impl Actions {
         }
         for (n, line) in self.lines.iter().enumerate() {
             let indent = if blocks { self.block_on(text, line) } else { None };
-            match indent.and_then(|(indent, end)| Some((line.start + indent, end.checked_sub(3)?))) {
+            match indent.and_then(|(indent, end)| Some((line.start.checked_add(indent)?, end.checked_sub(3)?))) {
                 Some((start, end)) if start + 1 < end => {
                     fill(&mut bytes, line.clone(), b' ');
                     fill(&mut bytes, start..end, b'x');

@@ -64,6 +64,6 @@ fn layer(of: &str, count: &Entry, delay: Option<&Entry>) -> Layer {
     layer.jitter = Setting::default(Jitter::None, CONFIG);
     layer.retries = Conditions { yes: ModeSet::all(), ..Conditions::default() };
     layer.retry_after = Setting::unknown("a task has no response", None);
-    layer.advice = Advice { fewer: Some("set `default_task_retries = 0`".to_owned()), ..Advice::default() };
+    layer.advice = Advice { none: Some("set `default_task_retries = 0`".to_owned()), ..Advice::default() };
     layer
 }

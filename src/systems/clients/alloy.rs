@@ -135,7 +135,7 @@ fn loki(title: &str, endpoint: &Entry, ids: &mut Ids) -> Option<Layer> {
         None => Some(Setting::default(Duration::from_secs(10), LOKI)),
     };
     layer.advice = Advice {
-        fewer: Some("set `max_backoff_retries = 1`".to_owned()),
+        none: Some("set `max_backoff_retries = 1`".to_owned()),
         limit: Some("set `max_backoff_retries` to a number above 0".to_owned()),
         ..Advice::default()
     };
@@ -191,7 +191,7 @@ fn otel(title: &str, component: &Entry, body: &Node, ids: &mut Ids) -> Option<La
         base::or_default(field("max_interval"), base::go, Duration::from_secs(30), OTEL).map(Some),
     );
     let deadline = base::or_default(field("max_elapsed_time"), base::go, Duration::from_secs(300), OTEL);
-    let attempts = deadline.map(|d| if d.is_zero() { Attempts::Unbounded } else { base::within(d, &wait) });
+    let attempts = base::within_or_unbounded(&deadline, &wait);
     let id = ids.next(format!("{ID}:{title}"));
     let mut layer = base::apart(ID, id, format!("Alloy {title}"), component.key_span, to, attempts.clone());
     layer.asked_for = retry.is_some();
@@ -213,7 +213,7 @@ fn otel(title: &str, component: &Entry, body: &Node, ids: &mut Ids) -> Option<La
     };
     layer.retry_after = Setting::default(true, OTEL);
     layer.advice = Advice {
-        fewer: Some("set `enabled = false` in `retry_on_failure`".to_owned()),
+        none: Some("set `enabled = false` in `retry_on_failure`".to_owned()),
         limit: Some("set `max_elapsed_time = \"5m\"`".to_owned()),
         jitter: Some("set `randomization_factor = 0.5`".to_owned()),
         ..Advice::default()

@@ -274,7 +274,7 @@ fn advice(library: Library) -> Advice {
         })
     };
     Advice {
-        fewer: text("take the annotation out", "set `maxRetries = 0`", "take the annotation out"),
+        none: text("take the annotation out", "set `maxRetries = 0`", "take the annotation out"),
         wait: text("set `backoff = @Backoff(delay = 500)`", "set `delay`", "set `delay`"),
         grow: text(
             "set `backoff = @Backoff(delay = 500, multiplier = 2, maxDelay = 10000, random = true)`",

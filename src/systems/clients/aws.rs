@@ -115,7 +115,7 @@ fn layer(id: String, name: String, count: Option<Written<'_>>, mode: Option<Writ
         unknown: ModeSet::statuses([400, 429]),
         ..Conditions::default()
     };
-    layer.advice = Advice { fewer: Some(format!("set `{}` to 1", of_count(count))), ..Advice::default() };
+    layer.advice = Advice { none: Some(format!("set `{}` to 1", of_count(count))), ..Advice::default() };
     Some(layer)
 }
 

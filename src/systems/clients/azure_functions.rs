@@ -118,7 +118,7 @@ fn growing(smallest: Option<&Entry>, longest: Option<&Entry>) -> Wait {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("take `retry` out"),
+        none: some("take `retry` out"),
         limit: some("set `maxRetryCount` to a small number"),
         grow: some("set `strategy` to \"exponentialBackoff\" with `minimumInterval` and `maximumInterval`"),
         jitter: some("set `strategy` to \"exponentialBackoff\", whose waits are spread"),

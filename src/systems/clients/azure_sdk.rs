@@ -112,7 +112,7 @@ fn is_retry(node: &Node) -> bool {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `MaxRetries` to 0"),
+        none: some("set `MaxRetries` to 0"),
         grow: some("set `Mode` to \"Exponential\""),
         jitter: some("set `Mode` to \"Exponential\", whose waits are spread"),
         ..Advice::default()

@@ -120,22 +120,13 @@ pub(super) fn around(factor: f64) -> Jitter {
     if factor <= 0.0 { Jitter::None } else { Jitter::Partial { low: (1.0 - factor).max(0.0), high: 1.0 + factor } }
 }
 
-/// How often a schedule fits into a time.
-pub(super) fn within(deadline: Duration, wait: &Wait) -> Attempts {
-    let mut total = Duration::ZERO;
-    let mut about = 1;
-    while let Some(next) = wait.nominal(about - 1).filter(|d| !d.is_zero()) {
-        total = total.saturating_add(next);
-        if total > deadline || about >= MAX_COUNTED {
-            break;
-        }
-        about += 1;
+/// How often a schedule fits into a time; no time is no limit.
+pub(super) fn within_or_unbounded(limit: &Setting<Duration>, wait: &Wait) -> Setting<Attempts> {
+    match limit.value() {
+        Some(d) if d.is_zero() => limit.clone().map(|_| Attempts::Unbounded),
+        _ => Attempts::within(limit, wait, 1.0),
     }
-    Attempts::Within { deadline, about: about.into() }
 }
-
-/// Counting ends here; no real schedule fits more often.
-const MAX_COUNTED: u32 = 100_000;
 
 /// What a default retries: findings about it point at what opens the layer.
 pub(super) fn by_default(modes: ModeSet, opens: Span) -> Conditions {
@@ -207,12 +198,16 @@ mod tests {
     #[test]
     fn schedules_within_a_time() {
         let s = Duration::from_secs;
-        let wait = |base, factor, cap| {
-            exponential(Setting::default(s(base), ""), Setting::default(factor, ""), Setting::default(Some(s(cap)), ""))
+        let of = |limit, base| {
+            let wait = exponential(base, Setting::default(1.5, ""), Setting::default(Some(s(30)), ""));
+            within_or_unbounded(&Setting::default(s(limit), ""), &wait).value().copied()
         };
-        assert_eq!(within(s(300), &wait(5, 1.5, 30)), Attempts::Within { deadline: s(300), about: 13 });
-        assert_eq!(within(s(3), &wait(5, 1.5, 30)), Attempts::Within { deadline: s(3), about: 1 });
-        assert_eq!(within(s(1), &wait(0, 1.5, 30)), Attempts::Within { deadline: s(1), about: 1 });
+        let known = |limit, base| of(limit, Setting::default(s(base), ""));
+        assert_eq!(known(300, 5), Some(Attempts::Within { deadline: s(300), about: 13 }));
+        assert_eq!(known(3, 5), Some(Attempts::Within { deadline: s(3), about: 1 }));
+        assert_eq!(known(0, 5), Some(Attempts::Unbounded));
+        assert_eq!(known(1, 0), None, "how long a try takes decides");
+        assert_eq!(of(300, Setting::unknown("a placeholder", None)), None);
     }
 
     #[test]

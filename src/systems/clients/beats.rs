@@ -125,7 +125,7 @@ fn capital(beat: &str) -> String {
 fn advice(ignored: bool) -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: if ignored { None } else { some("set `max_retries: 0`") },
+        none: if ignored { None } else { some("set `max_retries: 0`") },
         limit: if ignored { None } else { some("set `max_retries` to a number from 0 on") },
         ..Advice::default()
     }

@@ -202,7 +202,7 @@ fn advice(system: &SystemConfig) -> Advice {
         .as_ref()
         .map(|(path, is_retries)| format!("set `{}` to {}", spelled(path), if *is_retries { 0 } else { 1 }));
     Advice {
-        fewer: count,
+        none: count,
         wait: set(&system.base, "set"),
         grow: set(&system.factor, "set"),
         cap: set(&system.cap, "set"),

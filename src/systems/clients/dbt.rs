@@ -77,7 +77,7 @@ fn layer(profile: &Entry, output: &Entry) -> Option<Layer> {
     }
     layer.retry_after = Setting::unknown("a database has no such answer", None);
     layer.advice = Advice {
-        fewer: Some(format!("set `{}: 0`", count.key)),
+        none: Some(format!("set `{}: 0`", count.key)),
         statuses: Some("take `retry_all` out".to_owned()),
         ..Advice::default()
     };

@@ -259,7 +259,7 @@ fn hedged(node: &Node, hedging: &Entry, path: &[&Entry]) -> Layer {
 fn advice(is_http: bool) -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("take the handler out; 1 is the smallest `MaxRetryAttempts`"),
+        none: some("take the handler out; 1 is the smallest `MaxRetryAttempts`"),
         limit: some("set `MaxRetryAttempts` to a small number"),
         wait: some("set `Delay`, such as \"00:00:01\""),
         grow: some("set `BackoffType` to \"Exponential\" and `MaxDelay`"),

@@ -139,7 +139,9 @@ fn layer(target: &str, own: &Target<'_>, all: Option<&Target<'_>>) -> Layer {
     let limited = deadline.value().is_none_or(|d| !d.is_zero());
     if let Some(count) = field("maxretries") {
         let unbounded = match deadline.value() {
-            Some(d) if limited && layer.wait.nominal(0).is_some_and(|w| !w.is_zero()) => base::within(*d, &layer.wait),
+            Some(d) if limited => {
+                layer.wait.fits(*d, 1.0).map_or(Attempts::Unbounded, |about| Attempts::Within { deadline: *d, about })
+            }
             _ => Attempts::Unbounded,
         };
         let attempts = base::retries(&count, Some(unbounded));
@@ -201,7 +203,7 @@ fn time(number: Option<&Entry>, unit: Option<&Entry>, default: u64) -> Setting<D
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `maxRetries` to 0"),
+        none: some("set `maxRetries` to 0"),
         limit: some("set `maxRetries`, or `maxDuration` above 0"),
         wait: some("set `delay` and `jitter`"),
         grow: some("add SmallRye's `@ExponentialBackoff` with `maxDelay`"),

@@ -140,7 +140,7 @@ fn conditions(plugin: &str, opens: Span) -> Conditions {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `Retry_Limit no_retries`"),
+        none: some("set `Retry_Limit no_retries`"),
         limit: some("set `Retry_Limit` to a number, such as 10; `False` means no limit"),
         ..Advice::default()
     }

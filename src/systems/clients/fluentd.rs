@@ -104,18 +104,14 @@ fn output(entry: &Entry, ids: &mut Ids) -> Option<Layer> {
     let times = field("retry_max_times").or_else(|| old("retry_limit"));
     let wait = wait(&field, &old);
     let limit = base::or_default(field("retry_timeout"), time, Duration::from_secs(72 * 3600), OUTPUT);
-    let attempts = match limit.value() {
-        Some(d) => Setting::default(base::within(*d, &wait), OUTPUT),
-        None => Setting::unknown("its `retry_timeout` is not a time", limit.span()),
-    };
-    let mut layer = base::apart(ID, id, name, entry.key_span, to, attempts);
+    let attempts = Attempts::within(&limit, &wait, 1.0);
+    let mut layer = base::apart(ID, id, name, entry.key_span, to, attempts.clone());
     if let Some(forever) = forever {
         base::counted(&mut layer, forever, Setting::written(Attempts::Unbounded, forever.value.span));
     } else if let Some(times) = times {
         base::counted(&mut layer, times, settings::retries(times));
         layer.overall = Some(limit);
     } else if let Some(timeout) = field("retry_timeout") {
-        let attempts = limit.map(|d| base::within(d, &wait));
         base::counted(&mut layer, timeout, attempts);
     }
     layer.wait = wait;
@@ -186,7 +182,7 @@ fn conditions(output: &Node, kind: &str) -> Conditions {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `retry_max_times 1` in `<buffer>`"),
+        none: some("set `retry_max_times 1` in `<buffer>`"),
         limit: some("set `retry_max_times` or `retry_timeout` instead of `retry_forever`, with a `<secondary>`"),
         grow: some("set `retry_type exponential_backoff`"),
         cap: some("set `retry_max_interval 30s` in `<buffer>`"),

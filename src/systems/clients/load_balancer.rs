@@ -251,14 +251,14 @@ fn config_server(view: &View<'_>) -> Option<Layer> {
     layer.wait_place = field("initial-interval").map(|e| e.key_span);
     layer.jitter = Setting::default(Jitter::None, CONFIG);
     layer.retries.yes = ModeSet::statuses(STATUSES).union(ModeSet::transport());
-    layer.advice = Advice { fewer: Some("set `max-attempts: 1`".to_owned()), ..Advice::default() };
+    layer.advice = Advice { none: Some("set `max-attempts: 1`".to_owned()), ..Advice::default() };
     Some(layer)
 }
 
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `spring.cloud.loadbalancer.retry.enabled: false`"),
+        none: some("set `spring.cloud.loadbalancer.retry.enabled: false`"),
         wait: some(
             "set `retry.backoff.enabled: true` with `min-backoff` and `max-backoff`; a blocking client needs a bean for it",
         ),

@@ -143,7 +143,7 @@ fn http(opens: Span, body: &Node, ids: &mut Ids) -> Option<Layer> {
     layer.retry_after = Setting::default(false, HTTP);
     layer.per_try = Some(base::or_default(body.entry("request_timeout"), base::seconds, Duration::from_secs(60), HTTP));
     layer.advice = Advice {
-        fewer: Some("set `retry_failed => false`".to_owned()),
+        none: Some("set `retry_failed => false`".to_owned()),
         limit: Some("set `retry_failed => false`; there is no count".to_owned()),
         statuses: Some("list in `retryable_codes` only what can pass".to_owned()),
         ..Advice::default()

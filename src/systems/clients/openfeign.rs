@@ -101,7 +101,7 @@ fn client(view: &View<'_>, prefix: &str, name: &str, opens: Span) -> Option<Laye
     layer.retry_after = Setting::default(true, RETRYER);
     layer.per_try = field("read-timeout").map(base::millis);
     layer.advice = Advice {
-        fewer: Some("take `retryer` out, or name `feign.Retryer.NEVER_RETRY` in a bean".to_owned()),
+        none: Some("take `retryer` out, or name `feign.Retryer.NEVER_RETRY` in a bean".to_owned()),
         ..Advice::default()
     };
     Some(layer)

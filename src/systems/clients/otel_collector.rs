@@ -119,12 +119,7 @@ fn exporter(file: &SourceFile, entry: &Entry) -> Option<Layer> {
         figure(kind, field("max_interval"), base::go, Duration::from_secs(30)).map(Some),
     );
     let deadline = figure(kind, field("max_elapsed_time"), base::go, Duration::from_secs(300));
-    let attempts = match deadline.value() {
-        Some(d) if !d.is_zero() && wait.nominal(0).is_none() => {
-            Setting::unknown("is bounded by time alone, and its waits are not known", deadline.span())
-        }
-        _ => deadline.clone().map(|d| if d.is_zero() { Attempts::Unbounded } else { base::within(d, &wait) }),
-    };
+    let attempts = base::within_or_unbounded(&deadline, &wait);
     let mut layer = base::apart(ID, id.into(), name, entry.key_span, to, attempts.clone());
     layer.asked_for = block.is_some();
     if let Some(block) = block {
@@ -178,7 +173,7 @@ fn conditions(kind: Kind, opens: crate::source::Span) -> Conditions {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `retry_on_failure: {enabled: false}`"),
+        none: some("set `retry_on_failure: {enabled: false}`"),
         limit: some("set `max_elapsed_time: 5m`"),
         wait: some("set `initial_interval: 5s`"),
         grow: some("set `multiplier: 1.5`"),

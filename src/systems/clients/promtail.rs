@@ -76,7 +76,7 @@ fn layer(file: &SourceFile, client: &Node, ids: &mut Ids) -> Layer {
         None => Some(Setting::default(Duration::from_secs(10), CLIENT)),
     };
     layer.advice = Advice {
-        fewer: Some("set `backoff_config: {max_retries: 1}`".to_owned()),
+        none: Some("set `backoff_config: {max_retries: 1}`".to_owned()),
         limit: Some("set `max_retries` to a number above 0".to_owned()),
         ..Advice::default()
     };

@@ -166,7 +166,7 @@ fn layer(name: String, opens: Span, count: Option<&Entry>, attempts: Setting<Att
     }
     layer.retries = Conditions { yes: base::and_transport(500..=599), ..Conditions::default() };
     layer.retry_after = Setting::default(false, CORTEX);
-    layer.advice = Advice { fewer: Some("set the count to 1".to_owned()), ..waits.advice };
+    layer.advice = Advice { none: Some("set the count to 1".to_owned()), ..waits.advice };
     layer
 }
 

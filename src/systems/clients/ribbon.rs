@@ -274,7 +274,7 @@ fn methods(all: Option<&Entry>) -> Methods {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `MaxAutoRetries: 0` and `MaxAutoRetriesNextServer: 0`"),
+        none: some("set `MaxAutoRetries: 0` and `MaxAutoRetriesNextServer: 0`"),
         limit: some("set `MaxAutoRetries: 0` and `MaxAutoRetriesNextServer: 1`"),
         statuses: some("list 502 and 503 in `retryableStatusCodes`"),
         ..Advice::default()

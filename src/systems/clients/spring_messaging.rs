@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::applications::{self, Shape, View};
 use super::{base, spring};
 use crate::facts::Facts;
-use crate::model::{Advice, Conditions, Confidence, Jitter, Layer, ModeSet, Scope, Setting};
+use crate::model::{Advice, Attempts, Conditions, Confidence, Jitter, Layer, ModeSet, Scope, Setting};
 use crate::syntax::Entry;
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration};
 
@@ -111,7 +111,7 @@ fn of_template(view: &View<'_>) -> Option<Layer> {
     layer.retry_after = Setting::unknown("there is no response", None);
     layer.retries = Conditions { yes: ModeSet::transport(), ..Conditions::default() };
     layer.advice = Advice {
-        fewer: Some("set `retry.enabled: false`".to_owned()),
+        none: Some("set `retry.enabled: false`".to_owned()),
         grow: Some("set `retry.multiplier: 2`".to_owned()),
         ..Advice::default()
     };
@@ -137,7 +137,7 @@ fn producer(view: &View<'_>) -> Option<Layer> {
     let deadline = base::or_default(timeout, base::millis, Duration::from_secs(120), PRODUCER);
     let attempts = match retries {
         Some(count) => base::retries(count, None),
-        None => deadline.clone().map(|d| base::within(d, &wait)),
+        None => Attempts::within(&deadline, &wait, 1.0),
     };
     let to = base::first_host(view.get("spring.kafka.producer.bootstrap-servers"))
         .or_else(|| base::first_host(view.get("spring.kafka.bootstrap-servers")));
@@ -145,7 +145,7 @@ fn producer(view: &View<'_>) -> Option<Layer> {
     let mut layer = base::client(ID, format!("{ID}:kafka:producer").into(), name, first.key_span, to, attempts.clone());
     // Written out, the largest number still means that the time decides.
     let unlimited = attempts.value().and_then(|a| a.count()).is_some_and(|n| n > u64::from(u32::MAX >> 1));
-    let attempts = if unlimited { deadline.clone().map(|d| base::within(d, &wait)) } else { attempts };
+    let attempts = if unlimited { Attempts::within(&deadline, &wait, 1.0) } else { attempts };
     base::counted(&mut layer, first, attempts);
     layer.labels.extend(view.beaten("spring.kafka.producer.retries"));
     layer.wait = wait;

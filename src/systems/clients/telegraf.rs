@@ -76,9 +76,7 @@ fn layer(file: &SourceFile, agent: Option<&Node>, kind: &str, output: &Node, ids
         layer.jitter = spread(jitter);
         layer.retries = all_but(output.entry("non_retryable_statuscodes"), opens);
         layer.retry_after = Setting::default(false, HTTP);
-        layer.advice.statuses = Some(
-            "list in `non_retryable_statuscodes` what no later try can change: 400, 401, 403, 404, 413".to_owned(),
-        );
+        layer.advice.statuses = Some(missing(layer.retries.yes));
         layer.advice.jitter = Some("set `flush_jitter`, such as \"5s\"".to_owned());
     } else {
         // n²/40 seconds before try n + 1.
@@ -91,6 +89,14 @@ fn layer(file: &SourceFile, agent: Option<&Node>, kind: &str, output: &Node, ids
     }
     layer.per_try = output.entry("timeout").map(base::go);
     layer
+}
+
+/// What else to list: the usual answers to data that is wrong; once these are listed, the others.
+fn missing(retried: ModeSet) -> String {
+    let usual = ModeSet::statuses([400, 401, 403, 404, 413]).intersection(retried);
+    let others = ModeSet::statuses((400..500).filter(|c| !matches!(c, 408 | 425 | 429))).intersection(retried);
+    let codes = if usual.is_empty() { others } else { usual };
+    format!("list in `non_retryable_statuscodes` what no later try can change: {}", codes.names().join(", "))
 }
 
 /// Each flush is put off by up to so much.

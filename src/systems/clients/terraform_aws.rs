@@ -73,6 +73,6 @@ fn layer(file: &SourceFile, provider: &Node, ids: &mut Ids) -> Layer {
         unknown: ModeSet::statuses([400, 429]),
         ..Conditions::default()
     };
-    layer.advice = Advice { fewer: Some("set `max_retries` to 1".to_owned()), ..Advice::default() };
+    layer.advice = Advice { none: Some("set `max_retries` to 1".to_owned()), ..Advice::default() };
     layer
 }

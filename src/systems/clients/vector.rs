@@ -180,7 +180,7 @@ fn conditions(strategy: Option<&Entry>, is_http: bool, opens: Span) -> Condition
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `request.retry_attempts: 0`"),
+        none: some("set `request.retry_attempts: 0`"),
         limit: some("set `request.retry_attempts`, such as 20"),
         wait: some("set `request.retry_initial_backoff_secs`"),
         jitter: some("set `request.retry_jitter_mode` to \"Full\", or take it out"),

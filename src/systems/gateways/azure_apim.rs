@@ -294,7 +294,8 @@ fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     let growing = || some("set `delta` and `max-interval` beside `interval`: only then the wait is random");
     Advice {
-        fewer: some("lower `count`, or take the element out"),
+        none: some("take the element out"),
+        fewer: some("lower `count`"),
         limit: some("set `count` to 2 or 3"),
         wait: some("set `interval` to 1 or more, with `delta` and `max-interval`"),
         grow: growing(),
@@ -302,5 +303,6 @@ fn advice() -> Advice {
         jitter: growing(),
         statuses: some("test for 502, 503 and 504 in `condition`"),
         retry_after: some("let `interval` be an expression that reads the header `Retry-After`"),
+        ..Advice::default()
     }
 }

@@ -40,6 +40,7 @@ pub(in crate::systems) fn layer(
         labels: Vec::new(),
         advice: Advice::default(),
         copies: false,
+        elsewhere: false,
         purpose: Purpose::Request,
         confidence: Confidence::High,
     }

@@ -128,7 +128,7 @@ impl Distribution<'_> {
             methods: Methods::Only(vec!["GET".to_string(), "HEAD".to_string()]),
             per_try: Some(answer(origin)),
             overall: get(origin, "ResponseCompletionTimeout").map(seconds),
-            advice: Advice { fewer: Some("set `ConnectionAttempts: 1`".to_string()), ..Advice::default() },
+            advice: Advice { none: Some("set `ConnectionAttempts: 1`".to_string()), ..Advice::default() },
             scope: base::hops(vec![from.clone()], to),
             ..base::layer(ID, format!("{ID}:{}:{id}", self.name).into(), name, opens, VALUES)
         });
@@ -169,6 +169,7 @@ impl Distribution<'_> {
             asked_for: true,
             attempts: Setting::written(Attempts::Count(2), opens),
             retries,
+            elsewhere: true,
             methods: Methods::Only(vec!["GET".to_string(), "HEAD".to_string(), "OPTIONS".to_string()]),
             advice: Advice {
                 statuses: Some("keep 500, 502, 503 and 504 in `FailoverCriteria`".to_string()),

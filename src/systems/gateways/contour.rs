@@ -262,9 +262,9 @@ fn ingress(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("take the `retryPolicy` out (a count of 0 counts as 1)"),
+        none: some("take the `retryPolicy` out (a count of 0 counts as 1)"),
         statuses: some("name in `retryOn` only what can pass, such as `connect-failure` and `gateway-error`"),
-        retry_after: some("there is no setting for it, so take 429 and 503 out and leave them to the caller"),
+        pass_on: some("take 429 and 503 out"),
         ..Advice::default()
     }
 }

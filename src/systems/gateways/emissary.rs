@@ -227,7 +227,7 @@ fn methods(fields: &Node) -> Methods {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `num_retries: 0`, or take the `retry_policy` out"),
+        none: some("set `num_retries: 0`, or take the `retry_policy` out"),
         statuses: some("set `retry_on` to what can pass, such as `connect-failure` or `gateway-error`"),
         ..Advice::default()
     }

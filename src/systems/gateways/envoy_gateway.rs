@@ -163,11 +163,9 @@ fn overridden_cap(breaker: &Node) -> Option<Inert> {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `numRetries: 0`, or take the `retry` out"),
+        none: some("set `numRetries: 0`, or take the `retry` out"),
         statuses: some("list in `retryOn` only what can pass, such as `connect-failure` and 503"),
-        retry_after: some(
-            "there is no setting for it, so take 429 and 503 out of `httpStatusCodes` and leave them to the caller",
-        ),
+        pass_on: some("take 429 and 503 out of `httpStatusCodes`"),
         ..Advice::default()
     }
 }

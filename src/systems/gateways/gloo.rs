@@ -323,7 +323,7 @@ fn matcher(route: &Node) -> Option<&str> {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("take the `retries` out (a count of 0 counts as 1)"),
+        none: some("take the `retries` out (a count of 0 counts as 1)"),
         statuses: some("name in `retryOn` only what can pass, such as `connect-failure,gateway-error`"),
         retry_after: some(
             "add `rateLimitedRetryBackOff: {resetHeaders: [{name: retry-after, format: SECONDS}]}` to the retries",

@@ -142,7 +142,8 @@ fn add(
         per_try: limit(get(&policy.value, "perTryTimeout")),
         overall: limit(get(action, "timeout")),
         advice: Advice {
-            fewer: Some("lower `numRetries`, or take `retryPolicy` out".to_string()),
+            none: Some("take `retryPolicy` out".to_string()),
+            fewer: Some("lower `numRetries`".to_string()),
             statuses: Some("keep `gateway-error` and `connect-failure` in `retryConditions`".to_string()),
             ..Advice::default()
         },

@@ -184,7 +184,7 @@ fn of_test(test: &str) -> Option<ModeSet> {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("take the step out"),
+        none: some("take the step out"),
         limit: some("set `maxRetries` to 1 or 2"),
         wait: some("set `delay`, such as 200"),
         statuses: some("test for 502, 503 and 504 in `condition`"),

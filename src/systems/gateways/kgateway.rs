@@ -91,11 +91,9 @@ fn read(object: &Object<'_>, key: &Entry, inert: &mut Vec<Inert>) -> Read {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `attempts: 0`, or take the `retry` out"),
+        none: some("set `attempts: 0`, or take the `retry` out"),
         statuses: some("list in `retryOn` and `statusCodes` only what can pass, such as `connect-failure` and 503"),
-        retry_after: some(
-            "there is no setting for it, so take 429 and 503 out of `statusCodes` and leave them to the caller",
-        ),
+        pass_on: some("take 429 and 503 out of `statusCodes`"),
         ..Advice::default()
     }
 }

@@ -209,6 +209,7 @@ impl<'a> Reader<'a> {
             labels,
             advice: advice(),
             copies: false,
+            elsewhere: false,
             purpose: Purpose::Request,
             confidence: Confidence::High,
             name,
@@ -324,5 +325,5 @@ fn upstream_fact(upstream: &Node) -> Option<UpstreamFact> {
 
 /// Kong has no setting for a wait, for statuses or for Retry-After.
 fn advice() -> Advice {
-    Advice { fewer: Some("set `retries: 0` on the service".to_string()), ..Advice::default() }
+    Advice { none: Some("set `retries: 0` on the service".to_string()), ..Advice::default() }
 }

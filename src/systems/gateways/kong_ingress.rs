@@ -132,7 +132,7 @@ fn layer(id: String, name: String, opens: Span, from: Vec<GatewayName>, to: Vec<
         methods: base::idempotent(),
         per_try: Some(per_try(None)),
         advice: crate::model::Advice {
-            fewer: Some("annotate the Service with `konghq.com/retries: \"0\"`".to_string()),
+            none: Some("annotate the Service with `konghq.com/retries: \"0\"`".to_string()),
             ..crate::model::Advice::default()
         },
         scope: base::hops(from, to),

@@ -94,7 +94,7 @@ fn read(file: &SourceFile, root: &Node, endpoint: &Node, ids: &mut Ids, facts: &
         retries: Conditions { yes: every, picks: vec![pick], ..Conditions::default() },
         overall: Some(overall(root, endpoint)),
         copies: true,
-        advice: Advice { fewer: Some("leave `concurrent_calls` out".to_string()), ..Advice::default() },
+        advice: Advice { none: Some("leave `concurrent_calls` out".to_string()), ..Advice::default() },
         scope: base::hops(vec![from], to),
         ..base::layer(ID, ids.next(format!("{ID}:{method}:{path}")), name, opens, CONCURRENT)
     });

@@ -305,7 +305,7 @@ fn ingress(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `next-upstream` to `off`, or `next-upstream-tries` to 1"),
+        none: some("set `next-upstream` to `off`, or `next-upstream-tries` to 1"),
         limit: some("set `next-upstream-tries` to 2 or 3"),
         statuses: some("keep `error timeout` in `next-upstream`, and of the statuses 502 and 503"),
         ..Advice::default()

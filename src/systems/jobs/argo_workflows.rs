@@ -85,9 +85,19 @@ fn layer(id: std::sync::Arc<str>, name: String, strategy: &Entry, bounded: bool)
     let node = &*strategy.value;
     let limit = node.entry("limit").filter(|e| !e.value.is_null());
     let backoff = node.entry("backoff").filter(|e| !e.value.is_null());
-    let longest = backoff.and_then(|b| b.value.get("maxDuration"));
+    // The time of all tries and waits together, from the start of the first.
+    let longest = backoff.and_then(|b| b.value.get("maxDuration")).filter(|n| !n.is_null());
+    let longest = longest.map(|n| match n.as_str().and_then(length) {
+        Some(d) => Setting::written(d, n.span),
+        None => Setting::unknown("`maxDuration` is worked out at run time", Some(n.span)),
+    });
+    // The controller waits only where there is a limit.
+    let wait = match (limit, backoff) {
+        (Some(_), Some(b)) => wait(&b.value),
+        _ => Wait::None,
+    };
     let attempts = match limit {
-        Some(e) => settings::retries(e),
+        Some(e) => whichever_is_less(settings::retries(e), longest.as_ref(), &wait),
         // An expression, a deadline or a longest time ends it as well.
         None if bounded || longest.is_some() || node.entry("expression").is_some() => {
             Setting::unknown("no `limit`: it ends by a deadline or an expression", Some(strategy.key_span))
@@ -101,11 +111,8 @@ fn layer(id: std::sync::Arc<str>, name: String, strategy: &Entry, bounded: bool)
         Some(e) => format!("{} on {name}", settings::quote(e)),
         None => format!("{name}, whose `retryStrategy` has no `limit`"),
     };
-    // The controller waits only where there is a limit.
-    layer.wait = match (limit, backoff) {
-        (Some(_), Some(b)) => wait(&b.value),
-        _ => Wait::None,
-    };
+    layer.wait = wait;
+    layer.overall = longest;
     layer.wait_place = backoff.map(|b| b.key_span);
     layer.jitter = Setting::default(crate::model::Jitter::None, OPERATOR);
     layer.retries = conditions(node);
@@ -121,6 +128,20 @@ fn layer(id: std::sync::Arc<str>, name: String, strategy: &Entry, bounded: bool)
     layer
 }
 
+/// The count, or as often as the waits fit into the time.
+fn whichever_is_less(
+    counted: Setting<Attempts>,
+    longest: Option<&Setting<Duration>>,
+    wait: &Wait,
+) -> Setting<Attempts> {
+    let count = |a: &Setting<Attempts>| a.value().and_then(|a| a.count());
+    let timed = longest.map(|limit| Attempts::within(limit, wait, 1.0));
+    match timed {
+        Some(timed) if count(&timed).zip(count(&counted)).is_some_and(|(time, limit)| time < limit) => timed,
+        _ => counted,
+    }
+}
+
 fn wait(backoff: &Node) -> Wait {
     let base = match backoff.get("duration") {
         Some(node) => match node.as_str().and_then(length) {
@@ -134,7 +155,7 @@ fn wait(backoff: &Node) -> Wait {
         Some(n) => Setting::written(n as f64, factor.span),
         None => Setting::unknown("`factor` is worked out at run time", Some(factor.span)),
     };
-    let cap = match backoff.get_any(&["cap", "maxDuration"]).filter(|n| !n.is_null()) {
+    let cap = match backoff.get("cap").filter(|n| !n.is_null()) {
         Some(node) => match node.as_str().and_then(length) {
             Some(d) => Setting::written(Some(d), node.span),
             None => Setting::unknown("the bound is worked out at run time", Some(node.span)),

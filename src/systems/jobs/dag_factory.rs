@@ -83,7 +83,7 @@ impl<'n> Given<'n> {
             Some(_) => Setting::unknown("what a growing wait adds is not documented", None),
             None => Setting::default(Jitter::None, CONFIG),
         };
-        layer.advice.fewer = Some("set `retries: 0`".to_owned());
+        layer.advice.none = Some("set `retries: 0`".to_owned());
         layer.advice.grow = Some("set `retry_exponential_backoff: true`".to_owned());
         layer
     }

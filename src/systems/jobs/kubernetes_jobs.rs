@@ -137,11 +137,12 @@ fn layer(object: &Object<'_>, spec: &Node, ids: &mut Ids) -> Layer {
         budget: None,
         labels: Vec::new(),
         advice: Advice {
-            fewer: Some("`backoffLimit: 0` on the Job".to_owned()),
+            none: Some("`backoffLimit: 0` on the Job".to_owned()),
             limit: Some("set a small `backoffLimit`, or `activeDeadlineSeconds`".to_owned()),
             ..Advice::default()
         },
         copies: false,
+        elsewhere: false,
         purpose: Purpose::Request,
         confidence: Confidence::High,
         name,

@@ -153,6 +153,7 @@ impl Reader<'_, '_> {
             labels: Vec::new(),
             advice: advice(),
             copies: false,
+            elsewhere: false,
             purpose: Purpose::Request,
             confidence: Confidence::High,
             name,

@@ -314,7 +314,7 @@ fn methods(body: &Node) -> Methods {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `maxRetries: 0`"),
+        none: some("set `maxRetries: 0`"),
         statuses: some("name in `httpRetryEvents` only what can pass: `gateway-error`, `stream-error`"),
         ..Advice::default()
     }

@@ -205,9 +205,10 @@ fn filter(id: String, target: ObjectRef, spec: &Node, facts: &mut Facts) {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set a smaller `NumRetries` (0 counts as 1), or take the conditions out"),
+        none: some("take the conditions out (a `NumRetries` of 0 counts as 1)"),
+        fewer: some("set a smaller `NumRetries`"),
         statuses: some("name in `RetryOnStatusCodes` only what can pass, such as 503"),
-        retry_after: some("there is no setting for it, so take 429 and 503 out and leave them to the caller"),
+        pass_on: some("take 429 and 503 out"),
         ..Advice::default()
     }
 }

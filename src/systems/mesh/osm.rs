@@ -121,7 +121,7 @@ fn retry(object: &Object<'_>, facts: &mut Facts) {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `numRetries: 0`"),
+        none: some("set `numRetries: 0`"),
         statuses: some("name in `retryOn` only what can pass, such as `connect-failure,gateway-error`"),
         ..Advice::default()
     }

@@ -108,7 +108,7 @@ fn read(
     };
     layer.wait_place = delay.map(|e| e.key_span);
     layer.jitter = Setting::default(Jitter::None, DOCS);
-    layer.advice.fewer = Some("`max_retries = 0`".to_owned());
+    layer.advice.none = Some("`max_retries = 0`".to_owned());
     layer.advice.grow = Some("let the consumer pass a growing `delaySeconds` to `message.retry()`".to_owned());
     facts.layers.push(layer);
 

@@ -216,18 +216,7 @@ fn attempts(timeout: &Entry, wait: &Wait) -> Setting<Attempts> {
         Some(n) => Duration::from_millis(n.unsigned_abs()),
         None => return Setting::unknown("only the deployment knows its value", Some(span)),
     };
-    let mut spent = Duration::ZERO;
-    let mut about = 1;
-    // A wait of 300 ms and more fits into any timeout that makes sense fewer times than this.
-    while about < 1_000_000 {
-        let Some(next) = wait.nominal(about as u32 - 1).filter(|d| !d.is_zero()) else { break };
-        spent = spent.saturating_add(next);
-        if spent > deadline {
-            break;
-        }
-        about += 1;
-    }
-    Setting::written(Attempts::Within { deadline, about }, span)
+    Attempts::within(&Setting::written(deadline, span), wait, 1.0)
 }
 
 /// A value that something else fills in.

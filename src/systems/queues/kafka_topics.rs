@@ -68,7 +68,7 @@ impl System for KafkaTopics {
                         table: format!("topic {}", settings::shown(name)),
                         keeps: Keeps::Handled,
                         place: bytes.value.span,
-                        bound: PurgeBound::Count,
+                        bound: PurgeBound::Size,
                         bound_span: None,
                         age: None,
                         advice: Some("`retention.ms` alone, longer than any redelivery; `cleanup.policy: compact` keeps the last of each key".to_owned()),

@@ -66,7 +66,7 @@ fn eviction(owner: &str, node: &Node) -> Option<Purge> {
         table: format!("Redis server {}", settings::shown(owner)),
         keeps: Keeps::Handled,
         place,
-        bound: PurgeBound::Count,
+        bound: PurgeBound::Size,
         bound_span: None,
         age: None,
         advice: Some("`maxmemory-policy noeviction`, or `volatile-ttl`, with a time to live on each key".to_owned()),

@@ -199,7 +199,7 @@ impl Stream<'_> {
         let yes = ModeSet::transport().union(ModeSet::statuses(500..=599));
         layer.retries = Conditions { yes, unknown: ModeSet::all().difference(yes), ..Conditions::default() };
         layer.scope = crate::model::Scope::Client { to: host(node), grpc: false };
-        layer.advice.fewer = Some("`retries: 0`".to_owned());
+        layer.advice.none = Some("`retries: 0`".to_owned());
         if let Some(verb) = node.entry("verb").filter(|e| e.value.as_str().is_some_and(crate::model::Post::is_method)) {
             layer.methods = crate::model::Methods::Written {
                 methods: vec![verb.value.as_str().unwrap_or_default().to_owned()],

@@ -283,7 +283,7 @@ impl<'n> Reader<'_, 'n> {
             // Of a consumer without a group, which is gone with its instance, it matters little.
             || self.get("group").is_none() && count.is_none();
         layer.retries.any_error = (!discriminates).then_some(self.opens);
-        layer.advice.fewer = Some("`max-attempts: 1`".to_owned());
+        layer.advice.none = Some("`max-attempts: 1`".to_owned());
         layer.advice.grow = Some("set `back-off-multiplier: 2`".to_owned());
         layer.advice.statuses =
             Some("`default-retryable: false`, with the exceptions that can pass in `retryable-exceptions`".to_owned());

@@ -156,7 +156,10 @@ impl Extractor<'_> {
             Dialect::Sqlite => "datetime('now', '-30 days')",
             Dialect::SqlServer => "DATEADD(day, -30, SYSUTCDATETIME())",
         };
-        format!("`DELETE FROM {table} WHERE {} < {window}`", self.tables.time(table).unwrap_or("created_at"))
+        // In quotes of its dialect it would end the quotation.
+        let plain = |name: &str| name.replace('`', "");
+        let time = self.tables.time(table).unwrap_or("created_at");
+        format!("`DELETE FROM {} WHERE {} < {window}`", plain(table), plain(time))
     }
 
     fn delete(&mut self, delete: &Delete, parts: &Parts<'_>, reading: &Reading, used: &[String]) {

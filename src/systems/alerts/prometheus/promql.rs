@@ -1,9 +1,11 @@
 //! PromQL: which queues an alert's expression looks at, and from which number of messages on it holds.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use promql_parser::label::MatchOp;
 use promql_parser::parser::{self, AggregateExpr, BinaryExpr, Call, Expr, LabelModifier, VectorSelector};
+use regex::Regex;
 
 use super::metrics::{self, Metric};
 use crate::model::{Fires, NameTest, OF_METRIC, QueueRef, Watch, Which};
@@ -33,11 +35,28 @@ pub(in crate::systems::alerts) fn read(text: &str, recorded: &BTreeMap<&str, &st
 }
 
 fn parse(text: &str) -> Option<Expr> {
-    if text.len() > MAX_BYTES {
+    if text.len() > MAX_BYTES || has_endless_time(text) {
         return None;
     }
     parser::parse(text).ok()
 }
+
+/// Whether a range, a step or an offset is a number of seconds that no duration holds: the parser panics at it.
+fn has_endless_time(text: &str) -> bool {
+    let times = SECONDS.iter().flat_map(|pattern| pattern.captures_iter(text));
+    times.filter_map(|found| found.get(1)?.as_str().parse::<f64>().ok()).any(|n| n.is_nan() || n > MAX_SECONDS)
+}
+
+/// A number in the place of a duration: behind `[`, behind the colon of a subquery, or behind `offset`. Blanks,
+/// comments and a sign may stand between.
+static SECONDS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let number = r"(?:inf|nan)\b|[0-9]*\.?[0-9]*(?:e[+-]?[0-9]+)?";
+    let behind = |what: &str| Regex::new(&format!(r"(?i){what}(?:\s|#[^\r\n]*|[+-])*({number})")).ok();
+    [r"\[", r"\[[^\]]*:", r"\boffset\b"].into_iter().filter_map(behind).collect()
+});
+
+/// Thirty million years.
+const MAX_SECONDS: f64 = 1e15;
 
 #[derive(Clone, Copy)]
 struct Reader<'a> {
@@ -331,6 +350,24 @@ mod tests {
         }
         assert_eq!(read("rabbitmq_queue_messages > {{ .Values.limit }}", &BTreeMap::new()), None);
         assert_eq!(read(&"(".repeat(5000), &BTreeMap::new()), None);
+        for time in ["Inf", "inf", "NaN", "1e30", "1E+30", "# a day\n 1e30", &"9".repeat(30), &"9".repeat(400)] {
+            for text in [
+                format!("x offset {time} > 0"),
+                format!("x offset - {time} > 0"),
+                format!("x[{time}]"),
+                format!("max_over_time(x[1h:{time}])"),
+                format!("max_over_time(x[ {time} :5m])"),
+                format!("max_over_time(x[1h : {time}])"),
+            ] {
+                assert_eq!(read(&text, &BTreeMap::new()), None, "{text}");
+            }
+        }
+        // Numbers of seconds that are none of these are read.
+        assert_eq!(
+            fires("max_over_time(rabbitmq_queue_messages{queue=\"a.dlq\"}[300:60] offset 1e3) > 0"),
+            Fires::AtOne
+        );
+        assert!(matches!(fires("rabbitmq_queue_messages{queue=\"a.dlq\"} < Inf"), Fires::Never(_)));
     }
 
     #[test]

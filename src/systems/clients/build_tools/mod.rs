@@ -42,7 +42,7 @@ fn layer(tool: &Tool, of: &str, count: &Entry, attempts: Setting<Attempts>) -> L
     layer.retry_after = Setting::default(true, tool.source);
     layer.retries = Conditions::default();
     layer.wait = Wait::Unknown { why: "it cannot be set".to_owned() };
-    layer.advice = Advice { fewer: Some(format!("set `{}`", tool.off)), ..Advice::default() };
+    layer.advice = Advice { none: Some(format!("set `{}`", tool.off)), ..Advice::default() };
     layer
 }
 

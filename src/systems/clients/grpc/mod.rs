@@ -9,7 +9,7 @@ use std::time::Duration;
 use self::policy::Policy;
 use super::base;
 use crate::facts::Facts;
-use crate::model::{Advice, Budget, Layer, Scope, Setting};
+use crate::model::{Advice, Attempts, Budget, Layer, Scope, Setting};
 use crate::source::select::is_test;
 use crate::source::{SourceFile, Span};
 use crate::syntax::literals::literals;
@@ -201,7 +201,7 @@ fn until_timeout(mut layer: Layer) -> Layer {
         layer.labels.push((layer.place, format!("generated clients do not look at it: {n} is no limit of theirs")));
     }
     layer.attempts = match layer.wait.nominal(0) {
-        Some(_) => deadline.clone().map(|d| base::within(d, &layer.wait)),
+        Some(_) => Attempts::within(&deadline, &layer.wait, 1.0),
         None => layer.attempts,
     };
     layer.overall = Some(deadline);
@@ -212,7 +212,7 @@ fn until_timeout(mut layer: Layer) -> Layer {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("take the policy out"),
+        none: some("take the policy out"),
         statuses: some("list in `retryableStatusCodes` only what can pass, such as UNAVAILABLE"),
         ..Advice::default()
     }

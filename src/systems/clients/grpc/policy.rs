@@ -2,7 +2,7 @@
 
 use super::super::base;
 use super::{A6, GO, Seen, codes, get};
-use crate::model::{Attempts, Conditions, Confidence, Jitter, Layer, ModeSet, Pick, Setting, Wait};
+use crate::model::{Attempts, Conditions, Confidence, Jitter, Layer, ModeSet, Pick, Setting, Wait, grpc_named};
 use crate::syntax::{Entry, Node};
 use crate::systems::{duration, settings};
 
@@ -118,7 +118,7 @@ fn conditions(list: Option<&Entry>) -> Conditions {
     for item in list.map_or(&[][..], |e| e.value.items()).iter().take(settings::MAX_LIST) {
         let Some(text) = item.as_str() else { continue };
         let number = text.parse().ok().filter(|n| (1..=16).contains(n));
-        if let Some(code) = codes::of_name(text).or(number) {
+        if let Some(code) = grpc_named(text).or(number) {
             let modes: ModeSet = codes::modes(code);
             out.yes = out.yes.union(modes);
             if seen.insert(code) {
@@ -126,7 +126,7 @@ fn conditions(list: Option<&Entry>) -> Conditions {
                 let modes = [crate::model::Mode::Grpc(code)].into_iter().collect();
                 out.picks.push(Pick { modes, span: item.span, text: format!("`{text}`") });
             }
-        } else if let Some(code) = codes::of_name(&text.to_uppercase()) {
+        } else if let Some(code) = grpc_named(&text.to_uppercase()) {
             out.unknown = out.unknown.union(codes::modes(code));
         }
     }

@@ -158,6 +158,7 @@ fn layer(r: &Resolved<'_>, application: Option<&str>) -> Layer {
         labels,
         advice: advice(),
         copies: false,
+        elsewhere: false,
         purpose: Purpose::Request,
         confidence,
         name,
@@ -180,7 +181,7 @@ fn host(r: &Resolved<'_>) -> Option<HostRef> {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `max-attempts: 1`"),
+        none: some("set `max-attempts: 1`"),
         wait: some("set `wait-duration`"),
         grow: some(
             "next to `wait-duration`, set `enable-exponential-backoff: true`, `exponential-backoff-multiplier: 2` and \

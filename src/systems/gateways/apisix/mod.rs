@@ -260,7 +260,7 @@ fn per_try(timeout: Option<&Node>) -> Setting<Duration> {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `retries: 0` on the upstream"),
+        none: some("set `retries: 0` on the upstream"),
         limit: some("set `retries` to 1 or 2"),
         ..Advice::default()
     }

@@ -215,7 +215,7 @@ fn attempts(
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `lb_retries 0`, and take `lb_try_duration` out"),
+        none: some("set `lb_retries 0`, and take `lb_try_duration` out"),
         limit: some("set `lb_retries 2` beside `lb_try_duration`"),
         wait: some("set `lb_try_interval`, such as `250ms`"),
         statuses: some("test for 502, 503 and 504 in the `expression` of `lb_retry_match`"),

@@ -267,7 +267,7 @@ fn mesh_name(mut host: HostRef) -> HostRef {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `num_retries: 0`, or take the `retry_policy` out"),
+        none: some("set `num_retries: 0`, or take the `retry_policy` out"),
         statuses: some("name in `retry_on` only what can pass, such as `connect-failure,refused-stream,gateway-error`"),
         retry_after: some(
             "add `rate_limited_retry_back_off: {reset_headers: [{name: retry-after, format: SECONDS}]}` to the retry policy",

@@ -182,7 +182,7 @@ impl<'a> Join<'a> {
         let reading = format!("{}, which sets no `retry`", layer.name);
         // There is no `retry` to take out: without one the default holds.
         let advice =
-            Advice { fewer: Some("set `retry: {attempts: 0}` on the rule".to_string()), ..layer.advice.clone() };
+            Advice { none: Some("set `retry: {attempts: 0}` on the rule".to_string()), ..layer.advice.clone() };
         Layer { system: "istio", asked_for: false, reading, advice, ..layer }
     }
 
@@ -307,11 +307,10 @@ fn callers(rule: &RouteRuleFact) -> Callers {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set a smaller `attempts`, or take the `retry` out"),
+        none: some("take the `retry` out"),
+        fewer: some("set a smaller `attempts`"),
         statuses: some("list in `codes` only what can pass, such as 502, 503 and 504"),
-        retry_after: some(
-            "there is no setting for it, so take 429 and 503 out of `codes` and leave them to the caller",
-        ),
+        pass_on: some("take 429 and 503 out of `codes`"),
         ..Advice::default()
     }
 }

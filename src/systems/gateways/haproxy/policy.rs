@@ -198,7 +198,7 @@ fn millis(node: &Node) -> Option<Duration> {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `retries 0` in the backend"),
+        none: some("set `retries 0` in the backend"),
         limit: some("set `retries` to 1 or 2"),
         statuses: some("keep `conn-failure` in `retry-on`, and of the statuses 502 and 503"),
         ..Advice::default()

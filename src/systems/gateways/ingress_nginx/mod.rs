@@ -152,6 +152,7 @@ fn layer(id: String, name: String, opens: Span, scope: Scope, policy: Policy) ->
         labels: Vec::new(),
         advice: advice(),
         copies: false,
+        elsewhere: false,
         purpose: Purpose::Request,
         confidence: Confidence::High,
         name,
@@ -219,7 +220,7 @@ fn fill_in(layer: &mut Layer, shared: &Layer) {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `proxy-next-upstream-tries` to 1, or `proxy-next-upstream` to `off`"),
+        none: some("set `proxy-next-upstream-tries` to 1, or `proxy-next-upstream` to `off`"),
         limit: some("set `proxy-next-upstream-tries` to 2 or 3; 0 lifts the limit"),
         statuses: some("keep `error timeout` in `proxy-next-upstream`, and of the statuses 502 and 503"),
         ..Advice::default()

@@ -173,7 +173,7 @@ fn servers_label(pass: &Pass<'_, '_>) -> Vec<(Span, String)> {
 /// There is no setting for a wait or for Retry-After.
 fn advice(family: &str) -> Advice {
     Advice {
-        fewer: Some(format!("set `{family}_next_upstream off`, or `{family}_next_upstream_tries` to 1")),
+        none: Some(format!("set `{family}_next_upstream off`, or `{family}_next_upstream_tries` to 1")),
         limit: Some(format!("set `{family}_next_upstream_tries` to 2 or 3")),
         statuses: Some(format!("keep `error timeout` in `{family}_next_upstream`, and of the statuses 502 and 503")),
         ..Advice::default()

@@ -171,6 +171,7 @@ impl<'n> Filter<'n> {
             labels: Vec::new(),
             advice: self.advice(),
             copies: false,
+            elsewhere: false,
             purpose: Purpose::Request,
             confidence: Confidence::High,
             name,
@@ -307,7 +308,7 @@ impl<'n> Filter<'n> {
         let some = |s: &str| Some(s.to_string());
         let waits = "set `backoff: {firstBackoff: 50ms, maxBackoff: 1s, factor: 2}`";
         Advice {
-            fewer: some("take the Retry filter out"),
+            none: some("take the Retry filter out"),
             wait: some(waits),
             grow: some(waits),
             cap: some("set `maxBackoff` under `backoff`"),

@@ -1,45 +1,10 @@
 //! Spring's names of statuses and of their classes.
 
-use crate::model::ModeSet;
+use crate::model::{ModeSet, status_named};
 
 /// A status by its number or the name of Spring's `HttpStatus`.
 pub(super) fn status(word: &str) -> Option<ModeSet> {
-    let code = match word.to_ascii_uppercase().as_str() {
-        "BAD_REQUEST" => 400,
-        "UNAUTHORIZED" => 401,
-        "PAYMENT_REQUIRED" => 402,
-        "FORBIDDEN" => 403,
-        "NOT_FOUND" => 404,
-        "METHOD_NOT_ALLOWED" => 405,
-        "NOT_ACCEPTABLE" => 406,
-        "PROXY_AUTHENTICATION_REQUIRED" => 407,
-        "REQUEST_TIMEOUT" => 408,
-        "CONFLICT" => 409,
-        "GONE" => 410,
-        "LENGTH_REQUIRED" => 411,
-        "PRECONDITION_FAILED" => 412,
-        "PAYLOAD_TOO_LARGE" | "CONTENT_TOO_LARGE" => 413,
-        "URI_TOO_LONG" => 414,
-        "UNSUPPORTED_MEDIA_TYPE" => 415,
-        "EXPECTATION_FAILED" => 417,
-        "UNPROCESSABLE_ENTITY" | "UNPROCESSABLE_CONTENT" => 422,
-        "LOCKED" => 423,
-        "FAILED_DEPENDENCY" => 424,
-        "TOO_EARLY" => 425,
-        "UPGRADE_REQUIRED" => 426,
-        "PRECONDITION_REQUIRED" => 428,
-        "TOO_MANY_REQUESTS" => 429,
-        "INTERNAL_SERVER_ERROR" => 500,
-        "NOT_IMPLEMENTED" => 501,
-        "BAD_GATEWAY" => 502,
-        "SERVICE_UNAVAILABLE" => 503,
-        "GATEWAY_TIMEOUT" => 504,
-        "HTTP_VERSION_NOT_SUPPORTED" => 505,
-        "INSUFFICIENT_STORAGE" => 507,
-        "LOOP_DETECTED" => 508,
-        "BANDWIDTH_LIMIT_EXCEEDED" => 509,
-        number => number.parse().ok()?,
-    };
+    let code = status_named(&word.to_ascii_uppercase()).or_else(|| word.parse().ok())?;
     Some(ModeSet::statuses([code]))
 }
 

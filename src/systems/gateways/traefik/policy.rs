@@ -208,7 +208,7 @@ pub(super) fn failover(name: &str, id: String, failover: &Entry) -> Option<Layer
         attempts: Setting::written(Attempts::Count(2), errors.key_span),
         retries: statuses(&status.value),
         advice: Advice {
-            fewer: Some("leave `errors` out, and fail over by health checks alone".to_string()),
+            none: Some("leave `errors` out, and fail over by health checks alone".to_string()),
             statuses: Some("list 502, 503 and 504 only".to_string()),
             ..Advice::default()
         },
@@ -219,7 +219,7 @@ pub(super) fn failover(name: &str, id: String, failover: &Entry) -> Option<Layer
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `attempts` to 1, or take the middleware off the router"),
+        none: some("set `attempts` to 1, or take the middleware off the router"),
         limit: some("set `attempts` to 2 or 3"),
         wait: some("set `initialInterval`, such as `100ms`"),
         statuses: some("list 502, 503 and 504 in `status`"),

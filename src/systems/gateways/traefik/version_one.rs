@@ -83,7 +83,8 @@ fn layer(file: &SourceFile, retry: &Entry, servers: Option<usize>, (from, to): (
             ..Conditions::default()
         },
         advice: Advice {
-            fewer: Some("set a smaller `attempts`, or take `[retry]` out".to_string()),
+            none: Some("take `[retry]` out".to_string()),
+            fewer: Some("set a smaller `attempts`".to_string()),
             ..Advice::default()
         },
         scope: base::hops(vec![from], to),

@@ -67,9 +67,9 @@ fn wait(key: &Entry, exponential: bool) -> Wait {
 /// Without a count, or with a negative one, there is no limit; an exponential policy then ends after 15 minutes.
 fn count(key: &Entry, exponential: bool, wait: &Wait, inert: &mut Vec<Inert>) -> Count {
     let entry = key.value.entry("maxRetries").filter(|e| !e.value.is_null());
-    let endless = || match exponential {
-        true => Attempts::Within { deadline: MAX_ELAPSED, about: fitting(wait) },
-        false => Attempts::Unbounded,
+    let endless = |limit: Setting<Duration>| match exponential {
+        true => Attempts::within(&limit, wait, 1.0),
+        false => limit.map(|_| Attempts::Unbounded),
     };
     let built_in = key.key.starts_with("DaprBuiltIn");
     match entry.map(|e| (e, e.value.as_int())) {
@@ -83,31 +83,17 @@ fn count(key: &Entry, exponential: bool, wait: &Wait, inert: &mut Vec<Inert>) ->
             }
         }
         Some((e, Some(n))) if n < 0 => Count {
-            attempts: Setting::written(endless(), e.value.span),
+            attempts: endless(Setting::written(MAX_ELAPSED, e.value.span)),
             reading: settings::quote(e),
             place: e.value.span,
         },
         Some((e, _)) => Count::of(Some(e), key, Setting::default(Attempts::Unbounded, TYPES)),
         None => Count {
-            attempts: Setting::default(endless(), TYPES),
+            attempts: endless(Setting::default(MAX_ELAPSED, TYPES)),
             reading: format!("`{}` without `maxRetries`", key.key),
             place: key.key_span,
         },
     }
-}
-
-/// How many tries fit into the 15 minutes, with the mean waits.
-fn fitting(wait: &Wait) -> u64 {
-    let mut spent = Duration::ZERO;
-    let mut tries = 1;
-    for n in 0..100_000 {
-        spent = spent.saturating_add(wait.nominal(n).unwrap_or(MAX_ELAPSED).max(Duration::from_millis(1)));
-        if spent > MAX_ELAPSED {
-            break;
-        }
-        tries += 1;
-    }
-    tries
 }
 
 /// Every error, unless the policy lists codes: of a kind for which it lists none, every code counts.

@@ -93,7 +93,7 @@ impl Reader<'_> {
         };
         let is_new = self.used.insert(name.to_string());
         let per_try = target.get("timeout").and_then(|n| self.timeout(n));
-        let layer = self.layer(key, id, &format!("Dapr retries of {title}"), scope, is_new, facts);
+        let layer = self.layer(key, id, &format!("Dapr retry policy of {title}"), scope, is_new, facts);
         let labels = vec![(retry.value.span, format!("{title} has this policy"))];
         facts.layers.push(Layer { per_try, labels, ..layer });
     }
@@ -147,7 +147,8 @@ impl Reader<'_> {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `maxRetries` to 1 or 2, or to 0 for none"),
+        none: some("set `maxRetries` to 0"),
+        fewer: some("set `maxRetries` to 1 or 2"),
         limit: some("set `maxRetries`; without it a constant policy never ends"),
         wait: some("set `policy: exponential` and `maxInterval`"),
         grow: some("set `policy: exponential` and `maxInterval`"),

@@ -219,14 +219,11 @@ fn title(route: &Node, index: usize) -> String {
 
 fn advice() -> Advice {
     Advice {
-        fewer: Some("set `retries: {attempts: 0}` on the route".to_string()),
+        none: Some("set `retries: {attempts: 0}` on the route".to_string()),
         statuses: Some(
             "name in `retryOn` only what can pass, such as `connect-failure,refused-stream,503`".to_string(),
         ),
-        retry_after: Some(
-            "Istio has no setting for it, so take 429 and 503 out of `retryOn` and leave them to the caller"
-                .to_string(),
-        ),
+        pass_on: Some("take 429 and 503 out of `retryOn`".to_string()),
         ..Advice::default()
     }
 }

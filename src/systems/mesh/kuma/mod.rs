@@ -309,7 +309,7 @@ fn callers(target: Option<&Node>) -> Callers {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("set `numRetries: 0` in a MeshRetry for the host"),
+        none: some("set `numRetries: 0` in a MeshRetry for the host"),
         statuses: some("name in `retryOn` conditions that can pass, such as `ConnectFailure` and `GatewayError`"),
         retry_after: some(
             "add `rateLimitedBackOff: {resetHeaders: [{name: Retry-After, format: Seconds}]}` to the policy",

@@ -25,7 +25,7 @@ pub(super) fn layer_of(object: &Object<'_>, inert: &mut Vec<Inert>) -> Option<La
     }
     let first = first.filter(|_| !to.is_empty())?;
     let (kind, prefix) = if object.kind == "Service" { ("Service", SERVICES) } else { (object.kind, ROUTES) };
-    let name = format!("Linkerd annotations on {kind} {}", object.name);
+    let name = format!("Linkerd policy of {kind} {}", object.name);
     if object.kind == "Service" && object.spec(&["clusterIP"]).and_then(Node::as_str) == Some("None") {
         let why = "the Service is headless, and Linkerd has no such settings for the pods behind it";
         inert.push(Inert::new(first.key_span, settings::quote(first), why).of(&name));
@@ -191,7 +191,7 @@ fn wait() -> Wait {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("take the `retry.linkerd.io` annotations out (a limit of 0 counts as 1)"),
+        none: some("take the `retry.linkerd.io` annotations out (a limit of 0 counts as 1)"),
         statuses: some("list in `retry.linkerd.io/http` only what can pass, such as `502-504`"),
         ..Advice::default()
     }

@@ -154,6 +154,7 @@ fn layer(id: String, name: String, opens: Span, to: Vec<HostRef>, attempts: Sett
         labels: Vec::new(),
         advice: Advice::default(),
         copies: false,
+        elsewhere: false,
         purpose: Purpose::Request,
         confidence: Confidence::High,
     }

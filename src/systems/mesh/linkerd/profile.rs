@@ -107,7 +107,7 @@ fn methods(route: &Node, key: &Entry) -> Methods {
 fn advice() -> Advice {
     let some = |s: &str| Some(s.to_string());
     Advice {
-        fewer: some("take `isRetryable` out"),
+        none: some("take `isRetryable` out"),
         limit: some("set `timeout` on the route: the tries end with it"),
         ..Advice::default()
     }

@@ -2,7 +2,7 @@
 
 use super::given_up::{HandedOver, What};
 use super::layers::{redelivery, until};
-use super::template::{Resolved, Resource, Template, number};
+use super::template::{Resolved, Resource, Template, retries};
 use super::{EVENTS, SCHEDULER, terraform};
 use crate::facts::Facts;
 use crate::model::{Attempts, Confidence, DeadLetter, Queue, Scope, Setting};
@@ -148,7 +148,7 @@ impl HandOver {
         };
         out.push(HandedOver { queue, is_written: given.is_written, what: What::Delivery });
         let attempts = match given.count {
-            Some(e) => number(&e.value).map(|n| Attempts::Count(n.max(0.0) as u64 + 1)),
+            Some(e) => retries(e),
             None => Setting::default(Attempts::Count(186), self.source),
         };
         // It repeats the handing over only, so it multiplies nothing that the target does.
@@ -161,7 +161,7 @@ impl HandOver {
             None => format!("{}, which sets no {}", self.name, words.retry_policy),
         };
         layer.place = given.count.map_or(self.opens, |e| e.value.span);
-        layer.advice.fewer = Some(words.hand_over_once.to_owned());
+        layer.advice.none = Some(words.hand_over_once.to_owned());
         facts.layers.push(layer);
     }
 }

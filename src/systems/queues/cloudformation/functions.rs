@@ -2,7 +2,7 @@
 
 use super::given_up::{HandedOver, What};
 use super::layers::{redelivery, seconds, until};
-use super::template::{Resolved, Resource, Template, number};
+use super::template::{Resolved, Resource, Template, retries};
 use super::{INVOCATION, events, sns, sqs};
 use crate::facts::{ComponentFact, ComponentFactKind, EnvFact, Facts};
 use crate::model::{
@@ -269,7 +269,7 @@ impl<'a> Function<'a> {
             return;
         }
         let attempts = match self.retries {
-            Some(e) => number(&e.value).map(|n| Attempts::Count(n.max(0.0) as u64 + 1)),
+            Some(e) => retries(e),
             None => Setting::default(Attempts::Count(3), INVOCATION),
         };
         let scope = Scope::Consumers {
@@ -286,7 +286,7 @@ impl<'a> Function<'a> {
         } else {
             layer.reading = format!("{}, which sets no {}", self.name, words.attempts);
         }
-        layer.advice.fewer = Some(words.run_once.to_owned());
+        layer.advice.none = Some(words.run_once.to_owned());
         facts.layers.push(layer);
     }
 }
@@ -425,7 +425,7 @@ fn stream(template: &Template<'_>, source: &Source<'_>, facts: &mut Facts) {
         });
     }
     let attempts = match (count, age) {
-        (Some(e), _) => number(&e.value).map(|n| Attempts::Count(n.max(0.0) as u64 + 1)),
+        (Some(e), _) => retries(e),
         (None, Some(e)) => Setting::unknown("as often as fits into the age of a record", Some(e.value.span)),
         (None, None) => Setting::unknown("as often as fits until the record expires from the stream", None),
     };

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use super::template::number;
-use crate::model::{
-    Advice, Attempts, Conditions, Confidence, Layer, LayerKind, Methods, ModeSet, Purpose, Scope, Setting, Wait,
-};
+use super::template::whole;
+use crate::model::{Attempts, Layer, LayerKind, Scope, Setting};
 use crate::source::Span;
 use crate::syntax::Entry;
+use crate::systems::repeats;
 
 /// A redelivery whose schedule the platform fixes: nothing about its waits can be set, so no rule about waits speaks.
 pub(super) fn redelivery(
@@ -18,31 +17,9 @@ pub(super) fn redelivery(
     scope: Scope,
 ) -> Layer {
     Layer {
-        id: id.into(),
-        system,
-        kind: LayerKind::Queue,
-        reading: name.clone(),
-        name,
-        place: opens,
-        opens,
-        component: None,
         scope,
-        asked_for: !attempts.is_default(),
-        attempts,
-        wait: Wait::Unknown { why: "the platform sets it".to_owned() },
-        wait_place: None,
-        jitter: Setting::unknown("the platform sets it", None),
-        retries: Conditions { yes: ModeSet::all(), ..Conditions::default() },
         retry_after: Setting::unknown("a message has no response", None),
-        methods: Methods::Unknown,
-        per_try: None,
-        overall: None,
-        budget: None,
-        labels: Vec::new(),
-        advice: Advice::default(),
-        copies: false,
-        purpose: Purpose::Request,
-        confidence: Confidence::High,
+        ..repeats::layer(system, LayerKind::Queue, id.into(), name, opens, attempts)
     }
 }
 
@@ -64,7 +41,7 @@ pub(super) fn until(
 
 /// A number of seconds.
 pub(super) fn seconds(entry: &Entry) -> Setting<Duration> {
-    number(&entry.value).map(|n| Duration::try_from_secs_f64(n).unwrap_or_default())
+    whole(&entry.value).map(Duration::from_secs)
 }
 
 /// As often as a wait fits into a time.

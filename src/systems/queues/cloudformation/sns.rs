@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::SNS;
 use super::given_up::{HandedOver, What};
 use super::layers::redelivery;
-use super::template::{Resolved, Resource, Template};
+use super::template::{self, Resolved, Resource, Template};
 use crate::facts::Facts;
 use crate::model::{Advice, Attempts, Confidence, DeadLetter, Jitter, Layer, Queue, QueueRef, Scope, Setting, Wait};
 use crate::source::Span;
@@ -134,9 +134,9 @@ fn http_layer(template: &Template<'_>, resource: &Resource<'_>, name: String) ->
         let mut layer = redelivery(words.system, id, opens, Setting::default(Attempts::Count(4), SNS), scope);
         layer.wait = Wait::Fixed(Setting::default(Duration::from_secs(20), SNS));
         layer.reading = format!("{name}, which sets no {}", words.delivery_policy);
+        layer.advice.fewer = Some(format!("a smaller `numRetries` in a {}", words.delivery_policy));
         return Some(layer);
     };
-    let count = |key: &str| policy.get(key).and_then(Node::as_int);
     let retries = policy.entry("numRetries");
     let attempts = match retries {
         Some(e) => crate::systems::settings::retries(e),
@@ -147,27 +147,42 @@ fn http_layer(template: &Template<'_>, resource: &Resource<'_>, name: String) ->
     layer.place = retries.map_or(opens, |e| e.value.span);
     layer.reading = retries.map_or_else(|| name.clone(), |e| format!("{} on {name}", template.quote(e)));
     layer.jitter = Setting::default(Jitter::Full, SNS);
-    let seconds = |key: &str| count(key).map(|n| n.max(0) as u64);
-    let (least, most) = (seconds("minDelayTarget").unwrap_or(20), seconds("maxDelayTarget").unwrap_or(20));
-    let at_once = count("numNoDelayRetries").unwrap_or(0);
     layer.advice = Advice {
         wait: Some("set `numNoDelayRetries: 0`".to_owned()),
         grow: Some("set `maxDelayTarget` above `minDelayTarget`, and `backoffFunction: exponential`".to_owned()),
         fewer: Some("a smaller `numRetries`".to_owned()),
         ..Advice::default()
     };
-    if at_once >= 3 || (at_once > 0 && count("numRetries").is_some_and(|n| at_once >= n)) {
-        layer.wait = Wait::None;
-        layer.wait_place = policy.entry("numNoDelayRetries").map(|e| e.key_span);
-    } else if least == most {
-        layer.wait = Wait::Fixed(match policy.entry("minDelayTarget") {
-            Some(e) => Setting::written(Duration::from_secs(least), e.value.span),
-            None => Setting::default(Duration::from_secs(least), SNS),
-        });
-        layer.wait_place = policy.entry_any(&["minDelayTarget", "maxDelayTarget"]).map(|e| e.key_span);
-    }
+    layer.wait = waits(policy);
+    let place = match &layer.wait {
+        Wait::Fixed(_) => policy.entry_any(&["minDelayTarget", "maxDelayTarget"]),
+        _ => policy.entry("numNoDelayRetries"),
+    };
+    layer.wait_place = place.map(|e| e.key_span);
     Some(layer)
 }
+
+/// First some retries at once, then others after delays that grow from the least to the most.
+fn waits(policy: &Node) -> Wait {
+    let figure = |key: &str, default: u64| {
+        policy.entry(key).map_or(Setting::default(default, SNS), |e| template::whole(&e.value))
+    };
+    let (least, most) = (figure("minDelayTarget", 20), figure("maxDelayTarget", 20));
+    let at_once = figure("numNoDelayRetries", 0);
+    match (at_once.value(), least.value(), most.value()) {
+        (Some(0), Some(a), Some(b)) if a == b => Wait::Fixed(least.map(Duration::from_secs)),
+        (Some(at_once), Some(_), Some(_)) if *at_once > 0 => {
+            // How they grow in between depends on a function: each is taken for as long as it can be.
+            let zeros = std::iter::repeat_n(0, (*at_once).min(MOST_RETRIES) as usize);
+            let delays = [&least, &most].into_iter().filter_map(Setting::value).copied();
+            Wait::Scheduled { waits: zeros.chain(delays).map(Duration::from_secs).collect(), capped: true }
+        }
+        _ => Wait::Unknown { why: "how the delays grow, or from where, is not known".to_owned() },
+    }
+}
+
+/// SNS takes no more retries than these.
+const MOST_RETRIES: u64 = 100;
 
 fn topic_has_policy(template: &Template<'_>, subscription: &Resource<'_>) -> bool {
     let topic = subscription.get(&["TopicArn"]).and_then(|n| template.target(n));

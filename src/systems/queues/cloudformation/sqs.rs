@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::SQS;
 use super::layers::{redelivery, spoken, within};
-use super::template::{Resource, Template, number};
+use super::template::{Resource, Template, whole};
 use crate::facts::Facts;
 use crate::model::{Attempts, Confidence, DeadLetter, Layer, Queue, QueueName, QueueRef, Scope, Setting, Wait};
 use crate::syntax::Node;
@@ -48,7 +48,7 @@ enum Redrive {
 impl<'a> SqsQueue<'a> {
     fn new(template: &'a Template<'a>, resource: Resource<'a>) -> Self {
         let seconds = |key: &str, default: u64| match resource.get(&[key]) {
-            Some(node) => number(node).map(|n| Duration::from_secs(n.max(0.0) as u64)),
+            Some(node) => whole(node).map(Duration::from_secs),
             None => Setting::default(Duration::from_secs(default), SQS),
         };
         Self {
@@ -174,7 +174,7 @@ fn redrive(template: &Template<'_>, resource: &Resource<'_>) -> Redrive {
     };
     match node.entry("maxReceiveCount") {
         Some(count) => Redrive::To {
-            deliveries: number(&count.value).map(|n| Attempts::Count(n.max(1.0) as u64)),
+            deliveries: whole(&count.value).map(|n| Attempts::Count(n.max(1))),
             place: Some(count.value.span),
             quoted: template.quote(count),
             dead_letter,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::terraform::Put;
 use super::words::{MODULE, TEMPLATE, Words};
-use crate::model::{ComponentName, DeadLetter, QueueRef, Setting};
+use crate::model::{Attempts, ComponentName, DeadLetter, QueueRef, Setting};
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node, Parsed, Syntax, Value};
 use crate::systems::{Unit, embedded, settings, terraform};
@@ -302,4 +302,22 @@ pub(super) fn number(node: &Node) -> Setting<f64> {
         Some(n) => Setting::written(n, node.span),
         None => Setting::unknown("only the deployment knows its value", Some(node.span)),
     }
+}
+
+/// The same for a whole number; less than none is none.
+pub(super) fn whole(node: &Node) -> Setting<u64> {
+    match number(node) {
+        Setting::Written { value, .. } if value.fract() != 0.0 || value >= MAX_WHOLE => {
+            Setting::unknown("is not a number that can stand here", Some(node.span))
+        }
+        number => number.map(|n| n.max(0.0) as u64),
+    }
+}
+
+/// Whole numbers from here on are not exact as they are read, and none of these settings takes them.
+const MAX_WHOLE: f64 = 9e15;
+
+/// A count of retries, as attempts: one more.
+pub(super) fn retries(entry: &Entry) -> Setting<Attempts> {
+    whole(&entry.value).map(|n| Attempts::Count(n + 1))
 }

@@ -52,6 +52,8 @@ pub struct Facts {
     pub delegations: Vec<DelegationFact>,
     /// Settings of a system that hold wherever it runs.
     pub switches: Vec<SwitchFact>,
+    /// Limits on all tries that one object sets for the requests of others; joining puts them on the layers.
+    pub limits: Vec<LimitFact>,
     /// Changes to the policies that a mesh makes by itself.
     pub patches: Vec<PatchFact>,
     /// Routes that apply a policy which is defined elsewhere.
@@ -146,6 +148,7 @@ impl Facts {
         self.attached.append(&mut other.attached);
         self.delegations.append(&mut other.delegations);
         self.switches.append(&mut other.switches);
+        self.limits.append(&mut other.limits);
         self.patches.append(&mut other.patches);
         self.policy_uses.append(&mut other.policy_uses);
         self.mesh_defaults.append(&mut other.mesh_defaults);
@@ -268,7 +271,22 @@ pub struct ServiceFact {
     pub external: Option<String>,
     /// Whether one of its ports is named or typed for gRPC.
     pub grpc: bool,
+    /// Its ports.
+    pub ports: Vec<PortFact>,
     /// The name's place.
+    pub span: Span,
+}
+
+/// A port of a Kubernetes Service, with what tells a mesh its protocol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortFact {
+    /// The number, if it is one.
+    pub number: Option<u16>,
+    /// The name.
+    pub name: Option<String>,
+    /// `appProtocol`, or what an annotation of the mesh says in its place.
+    pub protocol: Option<String>,
+    /// Its place.
     pub span: Span,
 }
 
@@ -327,6 +345,21 @@ pub struct SwitchFact {
     pub system: &'static str,
     /// Whether it is on.
     pub on: bool,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A limit on all tries of a request that one object of a system sets for what others of it describe.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LimitFact {
+    /// The system.
+    pub system: &'static str,
+    /// Whose requests it is for; `None`: everybody's.
+    pub from: Option<Callers>,
+    /// The hosts to which requests have it; none: all.
+    pub to: Vec<HostRef>,
+    /// The limit; `None` lifts it.
+    pub limit: Option<Setting<Duration>>,
     /// Its place.
     pub span: Span,
 }

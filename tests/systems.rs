@@ -12,8 +12,12 @@ mod figures;
 mod mixtures;
 #[path = "systems/proxies.rs"]
 mod proxies;
+#[path = "systems/readings.rs"]
+mod readings;
 #[path = "systems/render.rs"]
 mod render;
+#[path = "systems/without_effect.rs"]
+mod without_effect;
 
 use std::sync::Arc;
 

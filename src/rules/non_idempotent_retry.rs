@@ -34,7 +34,7 @@ impl Rule for NonIdempotentRetry {
             let processed = may_be_processed(layer);
             let speaks = of_grpc.contains(&ix) || !matches!(layer.kind, LayerKind::Gateway | LayerKind::Mesh);
             let processed = if speaks { processed } else { processed.difference(Mode::grpc().collect()) };
-            if layer.is_active() && layer.is_on_paths() && !layer.copies && !processed.is_empty() {
+            if layer.is_active() && layer.is_on_paths() && !processed.is_empty() {
                 findings.extend(allowed(layer, processed, seen.by_settings.get(&ix)));
             }
         }
@@ -128,6 +128,7 @@ fn allowed(layer: &Layer, processed: ModeSet, seen: Option<&&Post>) -> Option<Fi
     let (span, methods) = match &layer.methods {
         Methods::Written { methods, span } => (*span, guarded(methods)),
         _ if !matches!(layer.kind, LayerKind::Gateway | LayerKind::Mesh) => return None,
+        Methods::Any if layer.copies => return None,
         Methods::Only(methods) => (layer.opens, guarded(methods)),
         Methods::Any => return Some(unnamed(layer, processed, seen)),
         Methods::Unknown => return None,
@@ -159,6 +160,13 @@ fn guarded(methods: &[String]) -> Vec<String> {
 }
 
 fn finding(layer: &Layer, span: Span, what: &str, processed: ModeSet) -> Finding {
+    if layer.copies {
+        let copies = phrase::attempts(layer);
+        let message = format!("{} sends {what} in {copies} at once: the upstream does it as often", layer.name);
+        let help =
+            "Send copies of GET and HEAD alone, or let the caller send an idempotency key that all copies carry.";
+        return Finding::new(&META, span, "lets POST or PATCH be sent in copies", message).help(help);
+    }
     let message = format!(
         "{} sends {what} {} although the upstream may have processed the first, such as after {}",
         layer.name,

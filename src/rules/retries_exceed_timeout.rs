@@ -103,7 +103,7 @@ fn limit_label(overrun: &Overrun, limit: Duration) -> String {
 /// "the timeout of Istio VirtualService avatars ends after 5 s, and its 2 attempts with their waits take up to 8 s".
 fn compared(model: &Model, overrun: &Overrun, limit: Duration, first: &Layer, own: bool) -> String {
     let (limit, time) = (phrase::duration(limit), phrase::duration(overrun.time.known));
-    let time = if overrun.time.complete { format!("up to {time}") } else { format!("{time} in waits alone, and more") };
+    let time = if overrun.time.complete { format!("up to {time}") } else { format!("{time} at least") };
     if own {
         let all = match first.attempts.value() {
             Some(Attempts::Within { .. }) => "all the tries that it is told to make".to_owned(),

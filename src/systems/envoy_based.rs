@@ -7,7 +7,7 @@ use super::retry_on::{RETRY_STATE, RetryOn};
 use super::settings;
 use crate::model::{
     Advice, Attempts, Callers, Conditions, Confidence, GatewayName, HostRef, Inert, Jitter, Layer, LayerKind, Methods,
-    Purpose, Scope, Setting, Wait,
+    Mode, ModeSet, Purpose, Scope, Setting, Wait,
 };
 use crate::source::Span;
 use crate::syntax::{Entry, Node};
@@ -156,6 +156,44 @@ pub(super) fn per_try(
         }
         _ => Some(limit),
     }
+}
+
+/// Gives a layer the limit on all its tries, once joining knows it: a limit on one try, under `key`, that is not shorter has
+/// no effect then, and tries that take too long are not repeated.
+pub(super) fn bound(layer: &mut Layer, overall: Option<Setting<Duration>>, key: &str, inert: &mut Vec<Inert>) {
+    let one = layer.per_try.as_ref().and_then(Setting::value).copied();
+    let all = overall.as_ref().and_then(|all| Some((*all.value()?, all.span())));
+    layer.overall = overall;
+    let (Some(one), Some((all, place))) = (one, all) else { return };
+    if one < all {
+        return;
+    }
+    if let Some(written) = layer.per_try.as_ref().and_then(Setting::span).filter(|_| layer.is_active()) {
+        let which = if place.is_some() { "" } else { ", the default," };
+        let why = format!(
+            "the limit of {} on all tries together{which} ends the request first, so no try is cut off and repeated",
+            shown(all)
+        );
+        let found = Inert::new(written, format!("`{key}` of {}", shown(one)), why)
+            .of(&layer.name)
+            .instead("Make it so short that all tries and waits fit into the limit on the whole");
+        inert.push(match place {
+            Some(place) => found.because(place, format!("{} for all tries together", shown(all))),
+            None => found,
+        });
+    }
+    layer.per_try = None;
+    let timeout: ModeSet = [Mode::Timeout].into_iter().collect();
+    layer.retries.yes = layer.retries.yes.difference(timeout);
+    layer.retries.picks.iter_mut().for_each(|pick| pick.modes = pick.modes.difference(timeout));
+}
+
+/// A block of waits with a longest wait and no first one.
+pub(super) fn without_base(block: &Entry, base: &str, longest: &str) -> Option<Inert> {
+    let written = |key: &str| block.value.entry(key).filter(|e| !e.value.is_null());
+    let longest = written(longest).filter(|_| written(base).is_none())?;
+    let why = format!("without `{base}` beside it Envoy refuses the policy");
+    Some(Inert::new(longest.key_span, settings::quote(longest), why).instead(format!("Set `{base}` as well")))
 }
 
 /// "15 s", "250 ms".

@@ -18,6 +18,7 @@ pub mod mesh;
 mod next_upstream;
 mod objects;
 pub mod overlays;
+mod protocols;
 pub mod queues;
 pub mod record;
 pub(crate) mod repeats;

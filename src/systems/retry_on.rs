@@ -66,7 +66,7 @@ pub(super) fn read(words: &[(&str, Span)], statuses: &[(u16, Span)], around: Aro
         out.known = true;
         add(&mut out.conditions, modes, span, word);
         match word {
-            "retriable-status-codes" if statuses.is_empty() && !around.numbers => {
+            "retriable-status-codes" if statuses.is_empty() && !(around.numbers && names_statuses(words)) => {
                 let why = "it stands for a list of statuses, and there is none, so it retries nothing";
                 out.inert
                     .push(Inert::new(span, "`retriable-status-codes`", why).instead("List the statuses that can pass"));
@@ -93,6 +93,11 @@ pub(super) fn read(words: &[(&str, Span)], statuses: &[(u16, Span)], around: Aro
         }
     }
     out
+}
+
+/// Whether bare numbers stand among the words.
+fn names_statuses(words: &[(&str, Span)]) -> bool {
+    words.iter().any(|(word, _)| word.parse::<u16>().is_ok())
 }
 
 /// A word that Envoy drops without a sound.

@@ -108,12 +108,16 @@ fn qualified(name: &str, namespace: Option<&str>) -> String {
     }
 }
 
-/// Whether an upstream and a host are one name: the same with their namespaces, or written alike where one of the
-/// namespaces is not known.
+/// Whether an upstream and a host are one name.
 fn same(upstream: &UpstreamFact, host: &HostRef) -> bool {
-    let alike = upstream.name == host.name && (upstream.namespace.is_none() || host.namespace.is_none());
-    alike
-        || qualified(&upstream.name, upstream.namespace.as_deref()) == qualified(&host.name, host.namespace.as_deref())
+    same_name((&upstream.name, upstream.namespace.as_deref()), (&host.name, host.namespace.as_deref()))
+}
+
+/// Whether two names, each with its namespace, are one: the same with their namespaces, or written alike where one of the
+/// namespaces is not known.
+pub(super) fn same_name(a: (&str, Option<&str>), b: (&str, Option<&str>)) -> bool {
+    let alike = a.0 == b.0 && (a.1.is_none() || b.1.is_none());
+    alike || qualified(a.0, a.1) == qualified(b.0, b.1)
 }
 
 #[cfg(test)]

@@ -309,6 +309,20 @@ const ROWS: &[Row] = &[
     },
     Row {
         system: "spring-cloud-gateway",
+        what: "WebMVC: backoff.maxBackoff absent",
+        file: "application.yml",
+        text: "{spring: {cloud: {gateway: {mvc: {routes: [{id: a, uri: 'http://a', filters: [{name: Retry, args: {retries: 12, backoff: {firstBackoff: 1s}}}]}]}}}}}",
+        holds: |f| only(f).wait.nominal(10) == Some(Duration::from_secs(30)),
+    },
+    Row {
+        system: "spring-cloud-gateway",
+        what: "WebMVC with use-framework-retry-filter: retries: 3",
+        file: "application.yml",
+        text: "{spring: {cloud: {gateway: {server: {webmvc: {use-framework-retry-filter: true, routes: [{id: a, uri: 'http://a', filters: ['Retry=3']}]}}}}}}",
+        holds: |f| written_count(f, 4) && only(f).wait.nominal(2) == Some(Duration::from_secs(1)),
+    },
+    Row {
+        system: "spring-cloud-gateway",
         what: "Retry-After",
         file: "application.yml",
         text: SPRING_GATEWAY,

@@ -221,7 +221,7 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         system: "emissary",
-        what: "timeout_ms absent",
+        what: "timeout_ms absent, and no cluster_request_timeout_ms in the Module",
         file: "a.yaml",
         text: "{apiVersion: getambassador.io/v3alpha1, kind: Mapping, metadata: {name: a}, spec: {prefix: /, service: s, retry_policy: {retry_on: 5xx}}}",
         holds: |f| is_default(&only(f).overall, Duration::from_secs(3)),

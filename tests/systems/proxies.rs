@@ -178,7 +178,9 @@ pub const ROWS: &[Row] = &[
     row("apisix", "Retry-After", "apisix.yaml", APISIX, ignores_retry_after),
     row("krakend", "an endpoint", "krakend.json", KRAKEND, |f| f.layers.is_empty() && f.routes.len() == 1),
     row("krakend", "concurrent_calls", "krakend.json", KRAKEND_COPIES, |f| {
-        written_count(f, 3) && only(f).copies && only(f).methods == Methods::Any
+        written_count(f, 3)
+            && only(f).copies
+            && matches!(&only(f).methods, Methods::Written { methods, .. } if methods == &["POST"])
     }),
     row("krakend", "timeout absent", "krakend.json", KRAKEND_COPIES, |f| {
         is_default(&only(f).overall, Duration::from_secs(2))
@@ -358,6 +360,20 @@ pub const ROWS: &[Row] = &[
     ),
     row("oathkeeper", "hydrator with retry", "oathkeeper.yml", HYDRATOR, |f| default_count(f, 5)),
     row("oathkeeper", "give_up_after absent", "oathkeeper.yml", OATHKEEPER, |f| waits(f, [1000; 5])),
+    row(
+        "oathkeeper",
+        "keto_engine_acp_ory",
+        "oathkeeper.yml",
+        "{authenticators: {noop: {enabled: true}}, authorizers: {keto_engine_acp_ory: {enabled: true, config: {base_url: 'http://a'}}}}",
+        |f| default_count(f, 6) && waits(f, [100; 5]),
+    ),
+    row(
+        "oathkeeper",
+        "give_up_after absent, oauth2_client_credentials",
+        "oathkeeper.yml",
+        "{authenticators: {oauth2_client_credentials: {enabled: true, config: {token_url: 'http://a'}}}, authorizers: {allow: {enabled: true}}}",
+        |f| waits(f, [1000, 2000, 2000, 2000, 2000]),
+    ),
     row("oathkeeper", "max_delay absent, of a hydrator", "oathkeeper.yml", HYDRATOR, |f| waits(f, [100; 5])),
     row("oathkeeper", "what is retried", "oathkeeper.yml", OATHKEEPER, |f| {
         only(f).retries.yes.names() == ["refused", "timeout", "429", "500", "502-599"]

@@ -59,6 +59,7 @@ impl Repository {
             selector: vec![("app".to_owned(), selects.to_owned())],
             external: None,
             grpc: false,
+            ports: Vec::new(),
             span,
         });
         self.facts.services.last_mut().unwrap()

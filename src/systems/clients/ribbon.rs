@@ -59,6 +59,11 @@ impl System for Ribbon {
         for (_, root) in &documents {
             spring::leaves(root, &[]).into_iter().for_each(|leaf| settings.add(leaf));
         }
+        facts.inert.extend(settings.misspelt.iter().map(|(entry, spelled)| {
+            let why = format!("Ribbon tells capital letters from small ones and looks for `{spelled}`");
+            let found = Inert::new(entry.key_span, settings::quote(entry), why).of("Ribbon");
+            found.instead(format!("Write `{spelled}`"))
+        }));
         for service in settings.services() {
             settings.read(&service, name.as_deref().filter(|n| !n.contains("${")), facts);
         }
@@ -69,6 +74,10 @@ impl System for Ribbon {
 const KEPT: [&str; 5] =
     ["maxautoretries", "maxautoretriesnextserver", "oktoretryonalloperations", "retryablestatuscodes", "readtimeout"];
 
+/// The same as Ribbon spells them.
+const SPELLED: [&str; 5] =
+    ["MaxAutoRetries", "MaxAutoRetriesNextServer", "OkToRetryOnAllOperations", "retryableStatusCodes", "ReadTimeout"];
+
 /// What the files of an application say.
 #[derive(Default)]
 struct Settings<'n> {
@@ -77,6 +86,8 @@ struct Settings<'n> {
     /// Routes of Zuul: the service, and whether it may be retried.
     routes: BTreeMap<String, Route>,
     retryable: bool,
+    /// Keys in another case than Ribbon's, with what it looks for.
+    misspelt: Vec<(&'n Entry, &'static str)>,
     /// Limits on all tries, by service.
     hystrix: BTreeMap<String, &'n Entry>,
 }
@@ -115,8 +126,14 @@ impl<'n> Settings<'n> {
     }
 
     fn keep(&mut self, service: &str, key: &str, entry: &'n Entry) {
+        let written = key;
         let key = relaxed(key);
-        if KEPT.contains(&key.as_str()) && !entry.value.is_null() {
+        let Some(at) = KEPT.iter().position(|kept| *kept == key) else { return };
+        // Ribbon looks its keys up as they are spelled.
+        let spelled = SPELLED.get(at).copied().unwrap_or_default();
+        if written != spelled && spelled.eq_ignore_ascii_case(written) {
+            self.misspelt.push((entry, spelled));
+        } else if !entry.value.is_null() {
             self.ribbon.entry(service.to_string()).or_default().insert(key, entry);
         }
     }

@@ -134,12 +134,18 @@ fn layer(retry: &Entry, id: Arc<str>, name: String, from: GatewayName, backend: 
         Some(n) => format!("`count=\"{}\"` on {name}", settings::shown(n.as_str().unwrap_or_default())),
         None => name.clone(),
     };
+    let retries = conditions(attribute(retry, "condition"));
+    // It waits for an answer that is no failure, such as until 202 is over.
+    if retries.yes.is_empty() && retries.unknown.is_empty() {
+        return None;
+    }
     let sends = elements(block).find(|e| &*e.key == "send-request");
     let forwards = elements(block).find(|e| &*e.key == "forward-request");
     let own = sends.and_then(|e| host(text(e, "set-url")?));
     let to: Vec<HostRef> = if sends.is_some() { own } else { backend }.into_iter().collect();
     let waits = Waits::of(retry);
     let reads_header = attribute(retry, "interval").filter(|n| n.as_str().is_some_and(|t| t.contains("Retry-After")));
+    let in_body = block.walk().find(|n| n.as_str().is_some_and(|t| t.contains("Retry-After")));
     Some(Layer {
         reading,
         place: count.map_or(opens, |n| n.span),
@@ -148,10 +154,11 @@ fn layer(retry: &Entry, id: Arc<str>, name: String, from: GatewayName, backend: 
         wait_place: block.entry("interval").map(|e| e.key_span),
         jitter: waits.jitter(),
         attempts,
-        retries: conditions(attribute(retry, "condition")),
-        retry_after: match reads_header {
-            Some(node) => Setting::written(true, node.span),
-            None => Setting::default(false, RETRY),
+        retries,
+        retry_after: match (reads_header, in_body) {
+            (Some(node), _) => Setting::written(true, node.span),
+            (None, Some(node)) => Setting::unknown("a policy inside reads Retry-After", Some(node.span)),
+            (None, None) => Setting::default(false, RETRY),
         },
         methods: sends.map_or(Methods::Any, methods),
         per_try: per_try(forwards, sends),

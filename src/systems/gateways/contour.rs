@@ -159,6 +159,7 @@ impl Reader<'_> {
         let per_try = envoy_based::per_try(key.value.entry("perTryTimeout"), overall.as_ref(), go, &mut inert);
         // A value that cannot be read, `infinity` included, counts as none.
         let per_try = per_try.filter(|limit| limit.value().is_some());
+        inert.extend(key.value.entry("perTryTimeout").and_then(unreadable));
         let codes = key.value.entry("retriableStatusCodes");
         let statuses = envoy_based::codes(codes.map(|e| &*e.value));
         let mut words = envoy_based::words(key.value.get("retryOn"));
@@ -216,6 +217,15 @@ fn overall(response: Option<&Node>) -> Option<Setting<std::time::Duration>> {
     }
 }
 
+/// A limit on one try that Contour cannot read; `infinity` says that there is to be none.
+fn unreadable(entry: &Entry) -> Option<Inert> {
+    let text = entry.value.as_str().filter(|_| !entry.value.is_null())?;
+    let is_fine = go(&entry.value).is_some() || settings::is_template(text) || matches!(text, "infinity" | "infinite");
+    let why = "it is no duration, and Contour then sets no limit on a try";
+    (!is_fine)
+        .then(|| Inert::new(entry.key_span, settings::quote(entry), why).instead("Write a duration, such as `750ms`"))
+}
+
 fn prefix(route: &Node) -> Option<&str> {
     let conditions = route.get("conditions")?.items();
     conditions.iter().find_map(|c| c.get_any(&["prefix", "exact", "regex"])?.as_str())
@@ -244,6 +254,12 @@ fn ingress(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
     let around = Around { timeouts: per_try.is_some(), headers: false, numbers: false };
     let on = retry_on::read(&settings::list(&key.value), &[], around);
     let default = Setting::default(Attempts::Count(2), POLICY);
+    inert.extend(count.filter(|e| e.value.as_int().is_some_and(|n| n == 0 || n < -1)).map(|e| {
+        let why = "Contour reads it as if nothing was written, which stands for 1 retry";
+        let found = Inert::new(e.key_span, settings::quote(e), why);
+        found.instead("For no retries, take `projectcontour.io/retry-on` out")
+    }));
+    inert.extend(get("per-try-timeout").and_then(unreadable));
     let count = match count.and_then(|e| Some((e, e.value.as_int()?))) {
         Some((e, -1)) => Count::off(e.value.span, settings::quote(e)),
         Some((e, 1..)) => Count::of(Some(e), key, default),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::facts::{Facts, MeshDefaultFact, RouteFact};
+use crate::facts::{Facts, LimitFact, MeshDefaultFact, RouteFact};
 use crate::model::{Advice, GatewayName, HostRef, Inert, Layer, LayerKind, Methods, Scope, Setting};
 use crate::source::SourceFile;
 use crate::syntax::{Entry, Node, Syntax};
@@ -37,7 +37,11 @@ static META: SystemMeta = SystemMeta {
             source: retry_on::RETRY_STATE,
         },
         DefaultFigure { what: "jitter", value: "full, always", source: envoy_based::BACKOFF },
-        DefaultFigure { what: "timeout_ms absent", value: "3 s over all tries and waits", source: MAPPING },
+        DefaultFigure {
+            what: "timeout_ms absent, and no cluster_request_timeout_ms in the Module",
+            value: "3 s over all tries and waits",
+            source: MAPPING,
+        },
         DefaultFigure { what: "Retry-After", value: "ignored; there is no such setting", source: POLICY },
     ],
 };
@@ -75,22 +79,42 @@ impl System for Emissary {
             std::mem::take(&mut facts.mesh_defaults).into_iter().partition(|d: &MeshDefaultFact| d.system == ID);
         facts.mesh_defaults = rest;
         let is_open = |l: &Layer| l.system == ID && !l.asked_for;
-        let Some(default) = mine.first() else {
-            facts.layers.retain(|l| !is_open(l));
-            return;
-        };
-        for layer in facts.layers.iter_mut().filter(|l| l.system == ID && !l.asked_for) {
-            layer.asked_for = true;
-            layer.attempts = default.attempts.clone();
-            layer.place = default.span;
-            layer.retries = default.retries.clone();
-            layer.per_try = default.per_try.clone().filter(|one| match (one.value(), &layer.overall) {
-                (Some(one), Some(Setting::Written { value, .. } | Setting::Default { value, .. })) => one < value,
-                _ => true,
-            });
-            layer.reading = format!("{}, for {}", default.reading, layer.name);
-            layer.labels.push((layer.opens, format!("{} sets no `retry_policy`", layer.name)));
+        match mine.first() {
+            Some(default) => take_default(default, facts),
+            None => facts.layers.retain(|l| !is_open(l)),
         }
+        take_limit(facts);
+    }
+}
+
+fn take_default(default: &MeshDefaultFact, facts: &mut Facts) {
+    for layer in facts.layers.iter_mut().filter(|l| l.system == ID && !l.asked_for) {
+        layer.asked_for = true;
+        layer.attempts = default.attempts.clone();
+        layer.place = default.span;
+        layer.retries = default.retries.clone();
+        layer.per_try = default.per_try.clone();
+        layer.reading = format!("{}, for {}", default.reading, layer.name);
+        layer.labels.push((layer.opens, format!("{} sets no `retry_policy`", layer.name)));
+    }
+}
+
+/// The Module's limit on all tries holds for every Mapping that sets none
+/// (emissary-ingress/emissary python/ambassador/envoy/v3/v3route.py).
+fn take_limit(facts: &mut Facts) {
+    let (mine, rest): (Vec<_>, _) = std::mem::take(&mut facts.limits).into_iter().partition(|l| l.system == ID);
+    facts.limits = rest;
+    let of_module = |own: Option<Setting<Duration>>| match (own, mine.first()) {
+        (Some(Setting::Default { .. }), Some(module)) => module.limit.clone(),
+        (own, _) => own,
+    };
+    for layer in facts.layers.iter_mut().filter(|l| l.system == ID) {
+        let overall = of_module(layer.overall.take());
+        envoy_based::bound(layer, overall, "per_try_timeout", &mut facts.inert);
+    }
+    let is_mine = |r: &&mut RouteFact| matches!(&r.from, GatewayName::Named(name) if name == ID);
+    for route in facts.routes.iter_mut().filter(is_mine) {
+        route.limit = of_module(route.limit.take());
     }
 }
 
@@ -124,9 +148,13 @@ fn read(file: &SourceFile, item: &Item<'_>, facts: &mut Facts) {
 
 fn module(fields: &Node, facts: &mut Facts) {
     let Some(config) = fields.get("config") else { return };
+    if let Some(node) = config.get("cluster_request_timeout_ms").filter(|n| !n.is_null()) {
+        let (limit, span) = (settings::limit(node, millis), node.span);
+        facts.limits.push(LimitFact { system: ID, from: None, to: Vec::new(), limit, span });
+    }
     let Some(key) = config.entry("retry_policy").filter(|e| !e.value.is_null()) else { return };
     let mut inert = Vec::new();
-    let policy = policy(key, None, &mut inert);
+    let policy = policy(key, &mut inert);
     facts.inert.extend(inert.into_iter().map(|i| i.of("Emissary Module ambassador")));
     facts.mesh_defaults.push(MeshDefaultFact {
         system: ID,
@@ -148,7 +176,7 @@ fn mapping(file: &SourceFile, item: &Item<'_>, facts: &mut Facts) {
     let grpc = item.fields.get("grpc").and_then(Node::as_bool) == Some(true);
     let name = format!("Emissary Mapping {}", item.name);
     let overall = match item.fields.get("timeout_ms").filter(|n| !n.is_null()) {
-        Some(node) => settings::limit(node, |n| duration::millis(n.as_f64()?)),
+        Some(node) => settings::limit(node, millis),
         None => Some(Setting::default(Duration::from_secs(3), MAPPING)),
     };
     let own = item.fields.entry("retry_policy").filter(|e| !e.value.is_null());
@@ -156,7 +184,7 @@ fn mapping(file: &SourceFile, item: &Item<'_>, facts: &mut Facts) {
     facts.routes.push(RouteFact { from: gateway.clone(), to: vec![to.clone()], grpc, limit, span: opens });
     let mut inert = Vec::new();
     let policy = match own {
-        Some(key) => policy(key, overall.as_ref(), &mut inert),
+        Some(key) => policy(key, &mut inert),
         None => Policy {
             count: Count { attempts: envoy_based::one_retry(), reading: String::new(), place: opens },
             wait: envoy_based::default_wait(),
@@ -184,14 +212,19 @@ fn mapping(file: &SourceFile, item: &Item<'_>, facts: &mut Facts) {
     });
 }
 
+fn millis(node: &Node) -> Option<Duration> {
+    duration::millis(node.as_f64()?)
+}
+
 fn scope(gateway: GatewayName, to: HostRef) -> Scope {
     envoy_based::from_gateways(vec![gateway], vec![to])
 }
 
-fn policy(key: &Entry, overall: Option<&Setting<Duration>>, inert: &mut Vec<Inert>) -> Policy {
+/// Joining knows the limit on all tries.
+fn policy(key: &Entry, inert: &mut Vec<Inert>) -> Policy {
     let words = key.value.entry("retry_on");
     let listed = words.map(|e| settings::list(&e.value)).unwrap_or_default();
-    let per_try = envoy_based::per_try(key.value.entry("per_try_timeout"), overall, go, inert);
+    let per_try = key.value.get("per_try_timeout").filter(|n| !n.is_null()).and_then(|n| settings::limit(n, go));
     let around = Around { timeouts: per_try.is_some(), headers: false, numbers: false };
     let count = Count::of(key.value.entry("num_retries"), key, envoy_based::one_retry());
     let refused = words.filter(|_| listed.len() > 1 || listed.iter().any(|(word, _)| !CONDITIONS.contains(word)));

@@ -105,12 +105,13 @@ fn read(object: &Object<'_>, key: &Entry, inert: &mut Vec<Inert>) -> Read {
     if let Some(block) = per_retry.and_then(|p| p.entry("backOff")) {
         let interval = |field| block.value.get(field);
         policy.wait = envoy_based::wait(block, interval("baseInterval"), interval("maxInterval"), go);
+        inert.extend(envoy_based::without_base(block, "baseInterval", "maxInterval"));
     }
     policy.per_try = per_try;
     let breaker = object.spec(&["circuitBreaker"]);
     inert.extend(breaker.and_then(overridden_cap));
     let overall = object.spec(&["timeout", "http", "requestTimeout"]).map(|n| settings::limit(n, go));
-    Read { policy, overall, budget: breaker.and_then(budget) }
+    Read { policy, overall, budget: breaker.and_then(budget), retry_after: None }
 }
 
 /// `retryOn` replaces the list of statuses even where it has none; its triggers replace the conditions.

@@ -253,6 +253,7 @@ impl Reader<'_> {
         if let Some(block) = entry(node, "retry_back_off") {
             let interval = |field| envoy::get(&block.value, field);
             policy.wait = envoy_based::wait(block, interval("base_interval"), interval("max_interval"), go);
+            inert.extend(envoy::without_base(block));
         }
         policy.per_try = per_try;
         facts.inert.extend(inert.into_iter().map(|i| i.of(&name)));

@@ -1,10 +1,15 @@
 //! Google Cloud load balancers: retry policies in URL maps.
 
-use crate::facts::{Facts, RouteFact};
-use crate::model::{Advice, Attempts, Conditions, GatewayName, HostRef, Layer, Mode, ModeSet, Pick, Setting, Wait};
+use std::time::Duration;
+
+use crate::facts::{Facts, LimitFact, RouteFact};
+use crate::model::{
+    Advice, Attempts, Conditions, GatewayName, HostRef, Inert, Layer, Mode, ModeSet, Pick, Scope, Setting, Wait,
+};
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node};
 use crate::systems::gateways::base;
+use crate::systems::objects::{self, Object};
 use crate::systems::settings::{self, Ids};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, terraform};
 
@@ -38,6 +43,7 @@ impl System for GoogleUrlMap {
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         for (file, root) in unit.documents() {
+            facts.inert.extend(objects::of(root).iter().filter_map(no_such_field));
             if is_url_map(root) {
                 let title = root.get("name").and_then(Node::as_str).unwrap_or("without a name");
                 read(file, ("URL map", title), root, facts);
@@ -45,6 +51,14 @@ impl System for GoogleUrlMap {
             if is_route(root) {
                 let name = root.get("name").and_then(Node::as_str).and_then(|n| n.rsplit('/').next());
                 read(file, ("Network Services route", name.unwrap_or("without a name")), root, facts);
+            }
+        }
+        for kind in ["google_compute_backend_service", "google_compute_region_backend_service"] {
+            for resource in terraform::resources(unit, kind).iter().filter(|r| &*r.kind == kind) {
+                let Some(node) = get(&resource.body, "timeoutSec") else { continue };
+                let limit = settings::limit(node, |n| duration::millis(n.as_f64()? * 1e3));
+                let to = settings::host(resource.name(), node.span, None).into_iter().collect();
+                facts.limits.push(LimitFact { system: ID, from: None, to, limit, span: node.span });
             }
         }
         let kinds = [
@@ -61,6 +75,27 @@ impl System for GoogleUrlMap {
             }
         }
     }
+
+    /// A route that sets no limit on all tries has the longest of its backend services
+    /// (cloud.google.com/compute/docs/reference/rest/v1/urlMaps, routeAction.timeout).
+    fn join(&self, facts: &mut Facts) {
+        let (mine, rest): (Vec<_>, _) = std::mem::take(&mut facts.limits).into_iter().partition(|l| l.system == ID);
+        facts.limits = rest;
+        for layer in facts.layers.iter_mut().filter(|l| l.system == ID && l.overall.is_none()) {
+            let Scope::Hops { to, .. } = &layer.scope else { continue };
+            let of = |host: &HostRef| mine.iter().find(|l| l.to.iter().any(|h| h.name == host.name))?.limit.clone();
+            let limits: Option<Vec<Setting<Duration>>> = to.iter().map(of).collect();
+            layer.overall = limits.into_iter().flatten().max_by_key(|l| l.value().copied());
+        }
+    }
+}
+
+/// A policy of GKE's for backends, which says nothing of retries.
+fn no_such_field(object: &Object<'_>) -> Option<Inert> {
+    let is_policy = object.kind == "GCPBackendPolicy" && object.version.starts_with("networking.gke.io/");
+    let entry = object.spec(&["default"]).filter(|_| is_policy)?.entry_any(&["retryPolicy", "retry"])?;
+    let owner = format!("GCPBackendPolicy {}", object.name);
+    Some(Inert::new(entry.key_span, format!("`{}`", entry.key), "it has no such field").of(&owner))
 }
 
 /// An HttpRoute or GrpcRoute of Network Services, as it is exported.

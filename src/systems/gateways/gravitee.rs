@@ -6,7 +6,9 @@ use std::time::Duration;
 use regex::Regex;
 
 use crate::facts::{Facts, RouteFact};
-use crate::model::{Advice, Attempts, Conditions, GatewayName, HostRef, Layer, ModeSet, Pick, STATUSES, Setting, Wait};
+use crate::model::{
+    Advice, Attempts, Conditions, GatewayName, HostRef, Inert, Layer, Methods, ModeSet, Pick, STATUSES, Setting, Wait,
+};
 use crate::source::SourceFile;
 use crate::syntax::Node;
 use crate::systems::gateways::base;
@@ -79,6 +81,15 @@ fn read(file: &SourceFile, root: &Node, facts: &mut Facts) {
     for step in root.walk().filter(is_retry) {
         let Some(configuration) = step.get("configuration") else { continue };
         let name = format!("Gravitee retry of {}", settings::shown(title));
+        let flow = flow(root, step);
+        if flow.is_some_and(|flow| is_of_response(flow, step)) {
+            let place = step.entry("policy").map_or(step.span, |e| e.value.span);
+            let why = "the policy works on requests only, and here it stands among what is done with responses";
+            let found =
+                Inert::new(place, "the policy `retry`", why).of(&format!("Gravitee API {}", settings::shown(title)));
+            facts.inert.push(found.instead("Move the step to `request` (version 2: `pre`)"));
+            continue;
+        }
         let id = ids.next(format!("{ID}:{title}"));
         let opens = settings::opening(file, step);
         let count = configuration.entry("maxRetries").filter(|e| !e.value.is_null());
@@ -89,11 +100,16 @@ fn read(file: &SourceFile, root: &Node, facts: &mut Facts) {
             },
             place: count.map_or(opens, |e| e.value.span),
             asked_for: true,
-            attempts: count.map_or(Setting::default(Attempts::Count(2), SCHEMA), settings::retries),
+            attempts: match count {
+                // Zero is taken for one.
+                Some(e) if e.value.as_int() == Some(0) => Setting::written(Attempts::Count(2), e.value.span),
+                count => count.map_or(Setting::default(Attempts::Count(2), SCHEMA), settings::retries),
+            },
             wait: wait(configuration),
             wait_place: configuration.entry("delay").map(|e| e.key_span),
             retries: conditions(configuration),
-            per_try: Some(match configuration.get("timeout") {
+            methods: flow.and_then(methods).map_or(Methods::Any, Methods::Only),
+            per_try: Some(match configuration.get("timeout").filter(|n| n.as_int() != Some(0)) {
                 Some(n) => millis(n)
                     .map_or_else(|| Setting::unknown("not a number", Some(n.span)), |d| Setting::written(d, n.span)),
                 None => Setting::default(Duration::from_secs(1), SCHEMA),
@@ -102,6 +118,33 @@ fn read(file: &SourceFile, root: &Node, facts: &mut Facts) {
             scope: base::hops(vec![from.clone()], to.clone()),
             ..base::layer(ID, id, name, opens, POLICY)
         });
+    }
+}
+
+/// The innermost flow that a step stands in.
+fn flow<'n>(root: &'n Node, step: &Node) -> Option<&'n Node> {
+    let is_flow = |n: &&Node| n.get_any(&["request", "response", "pre", "post"]).is_some();
+    root.walk().filter(is_flow).filter(|n| n.span.contains(step.span)).last()
+}
+
+fn is_of_response(flow: &Node, step: &Node) -> bool {
+    let lists = ["response", "post"].into_iter().filter_map(|key| flow.get(key));
+    lists.flat_map(Node::items).any(|n| n.span == step.span)
+}
+
+/// The methods that a flow is for: its own (version 2), or those of its selectors.
+fn methods(flow: &Node) -> Option<Vec<String>> {
+    let list = |node: &Node| -> Option<Vec<String>> {
+        let named = node.get("methods")?.items().iter().filter_map(|n| n.as_str()).map(str::to_uppercase);
+        let named: Vec<String> = named.collect();
+        (!named.is_empty()).then_some(named)
+    };
+    match flow.get("selectors") {
+        Some(selectors) => {
+            let http = selectors.items().iter().filter(|s| s.get("type").and_then(Node::as_str) == Some("HTTP"));
+            http.map(|s| list(s)).collect::<Option<Vec<_>>>().filter(|l| !l.is_empty()).map(|l| l.concat())
+        }
+        None => list(flow),
     }
 }
 

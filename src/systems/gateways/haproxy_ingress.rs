@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use super::haproxy::policy::Lines;
 use super::own_counts;
-use crate::facts::{Facts, PolicyUseFact};
+use crate::facts::{Facts, LimitFact, PolicyUseFact};
 use crate::model::{Attempts, Conditions, GatewayName, HostRef, Layer, Mode, ModeSet, Pick, Setting};
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node, Syntax};
 use crate::systems::gateways::base;
 use crate::systems::objects::{self, Object};
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, embedded, ingresses, settings};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, embedded, ingresses, settings};
 
 /// Both controllers.
 pub struct HaProxyIngress;
@@ -34,7 +34,14 @@ static META: SystemMeta = SystemMeta {
     name: "HAProxy ingress controllers",
     reads: "of haproxytech and of jcmoraisjr: Ingresses of the class haproxy, snippets of backend lines, Backend \
             resources of ingress.v1 and ingress.v3",
-    marks: &["haproxy.org", "haproxy-ingress.github.io", "ingressClassName", "ingress.class"],
+    marks: &[
+        "haproxy.org",
+        "haproxy-ingress.github.io",
+        "ingressClassName",
+        "ingress.class",
+        "cr-defaults",
+        "timeout-server",
+    ],
     defaults: &[
         DefaultFigure { what: "an Ingress without a snippet", value: "4 attempts (3 retries)", source: CONFIG },
         DefaultFigure { what: "what is retried", value: "refused connections", source: TEMPLATE },
@@ -57,7 +64,13 @@ impl System for HaProxyIngress {
                         facts.layers.extend(service(file, &object));
                         facts.policy_uses.extend(bound(&object));
                     }
-                    "Backend" if object.version.contains(".haproxy.org/") => facts.layers.extend(backend(&object)),
+                    "Backend" if object.version.contains(".haproxy.org/") => {
+                        facts.layers.extend(resource(&object, BACKEND, "HAProxy Backend"));
+                    }
+                    "Defaults" if object.version.contains(".haproxy.org/") => {
+                        facts.layers.extend(resource(&object, DEFAULTS, "HAProxy Defaults"));
+                    }
+                    "ConfigMap" => config_map(&object, facts),
                     _ => {}
                 }
             }
@@ -65,6 +78,13 @@ impl System for HaProxyIngress {
     }
 
     fn join(&self, facts: &mut Facts) {
+        take_defaults(facts);
+        let (mine, rest): (Vec<_>, _) = std::mem::take(&mut facts.limits).into_iter().partition(|l| l.system == ID);
+        facts.limits = rest;
+        if let Some(limit) = mine.into_iter().find_map(|l| l.limit) {
+            let open = |l: &&mut Layer| l.system == ID && l.per_try.as_ref().is_some_and(Setting::is_default);
+            facts.layers.iter_mut().filter(open).for_each(|l| l.per_try = Some(limit.clone()));
+        }
         bind(facts);
         own_counts::join(facts, ID, SERVICE);
     }
@@ -75,6 +95,54 @@ const SERVICE: &str = "haproxy-ingress:service:";
 
 /// What the id of a Backend resource's layer begins with: it stands for the Services that name it.
 const BACKEND: &str = "haproxy-ingress:service:Backend ";
+
+/// What the id of a Defaults resource's layer begins with: joining puts what it says where nothing nearer says it.
+const DEFAULTS: &str = "haproxy-ingress:defaults:";
+
+/// What a ConfigMap of the controller says for all backends: which Defaults resource holds, and how long a server may take.
+fn config_map(object: &Object<'_>, facts: &mut Facts) {
+    let data = object.node.get("data");
+    let is_theirs = object.name.contains("haproxy") || data.is_some_and(|d| d.get("cr-defaults").is_some());
+    if let Some(node) = data.and_then(|d| d.get("timeout-server")).filter(|_| is_theirs) {
+        let limit = settings::limit(node, time);
+        facts.limits.push(LimitFact { system: ID, from: None, to: Vec::new(), limit, span: node.span });
+    }
+    let named = data.and_then(|d| d.entry("cr-defaults")).and_then(|e| Some((e.value.as_str()?, e.value.span)));
+    if let Some((text, span)) = named {
+        let own = || object.namespace.map_or_else(|| text.to_string(), |n| format!("{n}/{text}"));
+        let name = if text.contains('/') { text.to_string() } else { own() };
+        let policy = format!("{DEFAULTS}{name}");
+        facts.policy_uses.push(PolicyUseFact {
+            system: ID,
+            policy,
+            from: None,
+            to: Vec::new(),
+            others: Vec::new(),
+            span,
+        });
+    }
+}
+
+/// Puts the Defaults resource that a ConfigMap names on the layers that set nothing themselves.
+fn take_defaults(facts: &mut Facts) {
+    let (defaults, rest): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut facts.layers).into_iter().partition(|l| l.id.starts_with(DEFAULTS));
+    facts.layers = rest;
+    let is_named = |l: &Layer| facts.policy_uses.iter().any(|u| u.system == ID && *u.policy == *l.id);
+    let Some(default) = defaults.into_iter().find(is_named) else { return };
+    let of_ingress = |l: &Layer| l.system == ID && matches!(l.attempts, Setting::Default { .. });
+    for layer in facts.layers.iter_mut().filter(|l| of_ingress(l)) {
+        layer.attempts = default.attempts.clone();
+        layer.asked_for = true;
+        layer.place = default.place;
+        layer.reading = format!("{}, for {}", default.reading, layer.name);
+        layer.labels.push((layer.opens, format!("{} sets no count", layer.name)));
+        let only_default = layer.retries.picks.iter().all(|p| p.span == layer.opens);
+        if only_default && default.retries.picks.iter().any(|p| p.span != default.opens) {
+            layer.retries = default.retries.clone();
+        }
+    }
+}
 
 /// The Backend resource that a Service names.
 fn bound(object: &Object<'_>) -> Option<PolicyUseFact> {
@@ -152,19 +220,30 @@ fn layer(
     let blocks: Vec<&Node> = parsed.iter().flat_map(|p| p.documents.iter().map(|d| &**d)).collect();
     let base = Layer { scope: base::hops(vec![from], to), ..base::layer(ID, id.into(), name, opens, CONFIG) };
     let filled = Lines { blocks, has_several: true }.fill(base);
-    let per_try = filled.per_try.clone().or(Some(Setting::default(Duration::from_secs(50), CONFIG)));
-    Layer { per_try, ..filled }
+    let keys = ["haproxy.org/timeout-server", "haproxy-ingress.github.io/timeout-server"];
+    let annotated = keys.iter().find_map(|key| ingresses::annotation(object, key));
+    let annotated = annotated.and_then(|e| settings::limit(&e.value, time));
+    let otherwise = || Setting::default(Duration::from_secs(50), CONFIG);
+    let per_try = filled.per_try.clone().or(annotated).unwrap_or_else(otherwise);
+    Layer { per_try: Some(per_try), ..filled }
 }
 
-/// The custom resource; which Services it holds for, their annotations say.
-fn backend(object: &Object<'_>) -> Option<Layer> {
+/// A time without a unit is in milliseconds.
+fn time(node: &Node) -> Option<Duration> {
+    let text = node.as_str()?;
+    let number: Option<u32> = text.trim().parse().ok();
+    number.map(|n| Duration::from_millis(n.into())).or_else(|| duration::go(text))
+}
+
+/// A custom resource with the settings of a backend; where it holds, others say.
+fn resource(object: &Object<'_>, prefix: &str, title: &str) -> Option<Layer> {
     let spec = object.spec(&["config"]).or_else(|| object.spec(&[]))?;
-    let name = format!("HAProxy Backend {}", object.name);
+    let name = format!("{title} {}", object.name);
     let opens = object.name_span;
     let retries = spec.entry("retries").filter(|e| !e.value.is_null());
     let retry_on = spec.entry("retry_on").filter(|e| !e.value.is_null());
     retries.or(retry_on)?;
-    let id = format!("{BACKEND}{}", object.qualified());
+    let id = format!("{prefix}{}", object.qualified());
     let base = base::layer(ID, id.into(), name.clone(), opens, RESOURCES);
     Some(Layer {
         reading: match retries {

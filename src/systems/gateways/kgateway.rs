@@ -85,7 +85,10 @@ fn read(object: &Object<'_>, key: &Entry, inert: &mut Vec<Inert>) -> Read {
     }
     policy.per_try = per_try;
     let overall = object.spec(&["timeouts", "request"]).map(|n| settings::limit(n, go));
-    Read { policy, overall, budget: None }
+    // Which release reads it first is not known.
+    let block = key.value.entry("rateLimitedBackOff").filter(|e| !e.value.is_null());
+    let retry_after = block.map(|e| Setting::unknown("newer releases of kgateway may use it", Some(e.key_span)));
+    Read { policy, overall, budget: None, retry_after }
 }
 
 fn advice() -> Advice {

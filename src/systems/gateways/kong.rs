@@ -10,6 +10,7 @@ use crate::model::{
 };
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node};
+use crate::systems::gateways::base;
 use crate::systems::next_upstream::{self, NextUpstream};
 use crate::systems::settings::{self, Ids};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, upstreams};
@@ -19,6 +20,7 @@ pub struct Kong;
 
 const ID: &str = "kong";
 const SERVICES: &str = "Kong/kong kong/db/schema/entities/services.lua";
+const CALLOUT: &str = "developer.konghq.com/plugins/request-callout/examples/retry-failed-requests";
 const NGINX: &str = "Kong/kong kong/templates/nginx_kong.lua";
 
 static META: SystemMeta = SystemMeta {
@@ -146,6 +148,13 @@ impl<'a> Reader<'a> {
         for upstream in self.list("upstreams") {
             facts.upstreams.extend(upstream_fact(upstream));
         }
+        let plugins = self.root.walk().filter(|n| n.get("name").and_then(Node::as_str) == Some("request-callout"));
+        for config in plugins.filter_map(|n| n.get("config")) {
+            for callout in config.get("callouts").map_or(&[][..], Node::items) {
+                let layer = self.callout(callout);
+                facts.layers.extend(layer);
+            }
+        }
         for service in self.list("services") {
             if service.get("enabled").and_then(Node::as_bool) == Some(false) {
                 continue;
@@ -163,6 +172,47 @@ impl<'a> Reader<'a> {
             }
             facts.layers.push(self.layer(service, to, opens));
         }
+    }
+
+    /// A request that a plugin makes by the way, and repeats where it is told to.
+    fn callout(&mut self, callout: &Node) -> Option<Layer> {
+        let request = callout.get("request")?;
+        let error = request.get("error")?;
+        let switch = error.entry("on_error").filter(|e| e.value.as_str() == Some("retry"))?;
+        let count = error.entry("retries").filter(|e| !e.value.is_null());
+        let title = callout.get("name").and_then(Node::as_str).unwrap_or("without a name");
+        let name = format!("Kong request-callout {}", settings::shown(title));
+        let url = request.get("url");
+        let to: Vec<HostRef> = url.and_then(|n| settings::host(n.as_str()?, n.span, None)).into_iter().collect();
+        let mut retries = Conditions::default();
+        for node in error.get("http_statuses").map_or(&[][..], Node::items).iter().take(settings::MAX_LIST) {
+            let Some(status) = node.as_int().and_then(|n| u16::try_from(n).ok()) else { continue };
+            let modes = ModeSet::statuses([status]);
+            retries.yes = retries.yes.union(modes);
+            retries.picks.push(crate::model::Pick { modes, span: node.span, text: format!("`{status}`") });
+        }
+        // Of what is no answer the documentation says nothing.
+        retries.unknown = ModeSet::transport();
+        let method = request.get("method").and_then(|n| Some((n.as_str()?.to_uppercase(), n.span)));
+        Some(Layer {
+            reading: count.map_or_else(|| name.clone(), |e| format!("{} on {name}", settings::quote(e))),
+            place: count.map_or(switch.key_span, |e| e.value.span),
+            asked_for: true,
+            attempts: count.map_or_else(
+                || Setting::unknown("`retries` is not written, and its default not documented", Some(switch.key_span)),
+                settings::retries,
+            ),
+            wait: Wait::Unknown { why: "the documentation does not say".to_string() },
+            jitter: Setting::unknown("the documentation does not say", None),
+            retry_after: Setting::unknown("the documentation does not say", None),
+            retries,
+            methods: match method {
+                Some((method, span)) => Methods::Written { methods: vec![method], span },
+                None => Methods::Only(vec!["GET".to_string()]),
+            },
+            scope: base::hops(vec![self.gateway()], to),
+            ..base::layer(ID, self.ids.next(format!("{ID}:callout:{title}")), name, switch.key_span, CALLOUT)
+        })
     }
 
     fn list(&self, key: &str) -> impl Iterator<Item = &'a Node> + use<'a> {

@@ -59,6 +59,7 @@ impl System for KongIngress {
                         facts.layers.extend(service(&object));
                     }
                     "KongService" => facts.layers.extend(kong_service(&object)),
+                    "KongUpstreamPolicy" => facts.inert.extend(no_such_field(&object)),
                     "KongIngress" if has_proxy => facts.layers.extend(kong_ingress(&object)),
                     "KongIngress" => facts.inert.extend(proxy_of_old(&object)),
                     _ if ingresses::is_ingress(&object) && is_kongs(&object) => ingress(file, &object, facts),
@@ -213,6 +214,14 @@ fn override_services(facts: &mut Facts) {
             }
         }
     }
+}
+
+/// A policy for upstreams says nothing of retries.
+fn no_such_field(object: &Object<'_>) -> Option<Inert> {
+    let entry = object.spec(&[])?.entry("retries")?;
+    let owner = format!("KongUpstreamPolicy {}", object.name);
+    let inert = Inert::new(entry.key_span, settings::quote(entry), "it has no such field").of(&owner);
+    Some(inert.instead("Annotate the Service with `konghq.com/retries`"))
 }
 
 fn proxy_of_old(object: &Object<'_>) -> Option<Inert> {

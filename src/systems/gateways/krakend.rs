@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use crate::facts::{Facts, RouteFact};
-use crate::model::{Advice, Attempts, Conditions, GatewayName, HostRef, Inert, Layer, ModeSet, Pick, Setting, Wait};
+use crate::model::{
+    Advice, Attempts, Conditions, Confidence, GatewayName, HostRef, Inert, Layer, Methods, ModeSet, Pick, Setting, Wait,
+};
 use crate::source::SourceFile;
 use crate::syntax::{Entry, Node};
 use crate::systems::gateways::base;
@@ -47,6 +49,9 @@ impl System for KrakenD {
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         for (file, root) in unit.documents().filter(|(_, root)| is_krakend(root)) {
+            let why = "KrakenD has no such setting and passes over it";
+            let mistaken = root.entry_any(&["retry", "retries"]);
+            facts.inert.extend(mistaken.map(|e| Inert::new(e.key_span, format!("`{}`", e.key), why).of("KrakenD")));
             let mut ids = Ids::default();
             for endpoint in root.get("endpoints").map_or(&[][..], Node::items) {
                 read(file, root, endpoint, &mut ids, facts);
@@ -94,6 +99,10 @@ fn read(file: &SourceFile, root: &Node, endpoint: &Node, ids: &mut Ids, facts: &
         retries: Conditions { yes: every, picks: vec![pick], ..Conditions::default() },
         overall: Some(overall(root, endpoint)),
         copies: true,
+        methods: match endpoint.get("method") {
+            Some(node) => Methods::Written { methods: vec![method.to_uppercase()], span: node.span },
+            None => Methods::Only(vec!["GET".to_string()]),
+        },
         advice: Advice { none: Some("leave `concurrent_calls` out".to_string()), ..Advice::default() },
         scope: base::hops(vec![from], to),
         ..base::layer(ID, ids.next(format!("{ID}:{method}:{path}")), name, opens, CONCURRENT)
@@ -117,7 +126,7 @@ fn lambda(file: &SourceFile, backend: &Node, endpoint: &str, ids: &mut Ids, iner
     let is_read = !is_json && written("region").is_some() && count.is_some_and(|e| e.value.as_int() != Some(-1));
     if let Some(count) = count.filter(|e| is_json && e.value.as_int().is_some_and(|n| n >= 0)) {
         let why = "KrakenD takes a whole number of Go for it, JSON gives none, and the 3 retries of the AWS SDK hold";
-        inert.push(Inert::new(count.value.span, settings::quote(count), why).of(&name));
+        inert.push(Inert::new(count.value.span, settings::quote(count), why).of(&name).confidence(Confidence::Low));
     }
     let read = count.filter(|_| is_read);
     let to = named.and_then(|(name, span)| settings::host(&format!("lambda.{name}"), span, None));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::facts::{Facts, PolicyUseFact, RouteFact};
+use crate::facts::{Facts, LimitFact, PolicyUseFact, RouteFact};
 use crate::model::{
     Advice, Attempts, Conditions, GatewayName, HostRef, Inert, Layer, Methods, Mode, ModeSet, Pick, Setting,
 };
@@ -29,7 +29,7 @@ static META: SystemMeta = SystemMeta {
     name: "NGINX Ingress Controller",
     reads: "VirtualServers, VirtualServerRoutes and TransportServers of k8s.nginx.org, annotations `nginx.org/*` of \
             Ingresses: `next-upstream`, its tries and its timeout",
-    marks: &["k8s.nginx.org", PREFIX],
+    marks: &["k8s.nginx.org", PREFIX, "proxy-read-timeout"],
     defaults: &[
         DefaultFigure {
             what: "next-upstream-tries",
@@ -69,6 +69,7 @@ impl System for NginxIngress {
                 match object.kind {
                     "VirtualServer" | "VirtualServerRoute" if is_own => upstreams(file, &object, facts),
                     "TransportServer" if is_own => transport(file, &object, facts),
+                    "ConfigMap" => facts.limits.extend(read_timeout(&object)),
                     _ if ingresses::is_ingress(&object) && is_served(&object) => ingress(file, &object, facts),
                     _ => {}
                 }
@@ -78,7 +79,22 @@ impl System for NginxIngress {
 
     fn join(&self, facts: &mut Facts) {
         claim_class(facts);
+        let (mine, rest): (Vec<_>, _) = std::mem::take(&mut facts.limits).into_iter().partition(|l| l.system == ID);
+        facts.limits = rest;
+        if let Some(limit) = mine.into_iter().find_map(|l| l.limit) {
+            let open = |l: &&mut Layer| l.system == ID && l.per_try.as_ref().is_some_and(Setting::is_default);
+            facts.layers.iter_mut().filter(open).for_each(|l| l.per_try = Some(limit.clone()));
+        }
     }
+}
+
+/// The read timeout that the controller's ConfigMap sets for all. That of the other controller is a bare number of seconds.
+fn read_timeout(object: &Object<'_>) -> Option<LimitFact> {
+    let node = object.node.at(&["data", "proxy-read-timeout"])?;
+    let has_unit = node.as_str().is_some_and(|t| t.trim().ends_with(|c: char| c.is_ascii_alphabetic()));
+    let limit = settings::limit(node, go_or_seconds);
+    let fact = LimitFact { system: ID, from: None, to: Vec::new(), limit, span: node.span };
+    (object.name == "nginx-config" || has_unit && object.name.contains("nginx")).then_some(fact)
 }
 
 /// What tells that this controller is in use.

@@ -1,7 +1,7 @@
 //! YARP: clusters and their destinations. It sends each request once.
 
 use crate::facts::{Facts, RouteFact};
-use crate::model::GatewayName;
+use crate::model::{Confidence, GatewayName, Inert};
 use crate::syntax::Node;
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, settings};
 
@@ -29,6 +29,7 @@ impl System for Yarp {
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         for (file, root) in unit.documents() {
+            facts.inert.extend(root.get("ReverseProxy").into_iter().flat_map(metadata));
             for cluster in root.at(&["ReverseProxy", "Clusters"]).map_or(&[][..], Node::entries) {
                 let destinations = cluster.value.get("Destinations").map_or(&[][..], Node::entries).iter();
                 let addresses = destinations.filter_map(|d| d.value.get("Address"));
@@ -42,4 +43,20 @@ impl System for Yarp {
             }
         }
     }
+}
+
+/// Keys about retries among what YARP keeps for code of one's own.
+fn metadata(proxy: &Node) -> Vec<Inert> {
+    let mut out = Vec::new();
+    for (list, what) in [("Routes", "route"), ("Clusters", "cluster")] {
+        for item in proxy.get(list).map_or(&[][..], Node::entries) {
+            let metadata = item.value.get("Metadata").map_or(&[][..], Node::entries).iter();
+            out.extend(metadata.filter(|e| e.key.to_lowercase().contains("retry")).map(|e| {
+                let why = "YARP sends each request once, and reads no metadata: that is for code of your own";
+                let inert = Inert::new(e.key_span, settings::quote(e), why);
+                inert.of(&format!("YARP {what} {}", settings::shown(&item.key))).confidence(Confidence::Medium)
+            }));
+        }
+    }
+    out
 }

@@ -163,6 +163,7 @@ mod tests {
             selector: Vec::new(),
             external: None,
             grpc: false,
+            ports: Vec::new(),
             span: Span::start_of(FileId(3)),
         });
         facts.kustomizations = vec![
@@ -187,6 +188,7 @@ mod tests {
             selector: Vec::new(),
             external: None,
             grpc: false,
+            ports: Vec::new(),
             span,
         });
         facts.components.push(ComponentFact {

@@ -4,7 +4,7 @@ mod config;
 mod kustomize;
 mod pods;
 
-use crate::facts::{ComponentFact, ComponentFactKind, Facts, RouteFact, ServiceFact};
+use crate::facts::{ComponentFact, ComponentFactKind, Facts, PortFact, RouteFact, ServiceFact};
 use crate::source::SourceFile;
 use crate::syntax::Node;
 use crate::systems::objects::{self, Object};
@@ -97,7 +97,30 @@ fn service(object: &Object<'_>) -> ServiceFact {
         selector: pairs(object.spec(&["selector"])),
         external: object.spec(&["externalName"]).and_then(Node::as_str).map(str::to_lowercase),
         grpc: object.spec(&["ports"]).map_or(&[][..], Node::items).iter().any(|port| is_grpc(port)),
+        ports: object
+            .spec(&["ports"])
+            .map_or(&[][..], Node::items)
+            .iter()
+            .map(|port| self::port(object, port))
+            .collect(),
         span: object.name_span,
+    }
+}
+
+/// A port; Kuma takes an annotation of the Service for a port without `appProtocol`
+/// (kumahq/kuma pkg/plugins/runtime/k8s/controllers/inbound_converter.go).
+fn port(object: &Object<'_>, port: &Node) -> PortFact {
+    let number = port.get("port").and_then(Node::as_int).and_then(|n| u16::try_from(n).ok());
+    let text = |node: Option<&Node>| node.and_then(Node::as_str).map(str::to_lowercase);
+    let annotated = || {
+        let annotations = object.node.at(&["metadata", "annotations"])?;
+        text(annotations.get(&format!("{}.service.kuma.io/protocol", number?)))
+    };
+    PortFact {
+        number,
+        name: text(port.get("name")),
+        protocol: text(port.get("appProtocol")).or_else(annotated),
+        span: port.span,
     }
 }
 

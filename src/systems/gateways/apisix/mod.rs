@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::facts::{Facts, RouteFact};
-use crate::model::{Advice, Attempts, Conditions, GatewayName, HostRef, Layer, ModeSet, Pick, Setting};
+use crate::model::{
+    Advice, Attempts, Conditions, Confidence, GatewayName, HostRef, Inert, Layer, ModeSet, Pick, Scope, Setting,
+};
 use crate::source::{SourceFile, Span};
 use crate::syntax::Node;
 use crate::systems::gateways::base;
 use crate::systems::settings::{self, Ids};
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, objects};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, objects, upstreams};
 
 /// APISIX.
 pub struct Apisix;
@@ -75,6 +77,7 @@ impl System for Apisix {
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         for (file, root) in unit.documents() {
             if is_apisix(root) {
+                facts.inert.extend(not_ended(file, root));
                 read(file, root, facts);
             }
             for object in objects::of(root) {
@@ -82,6 +85,32 @@ impl System for Apisix {
             }
         }
     }
+
+    /// What a route sets for one try holds for the upstream that it leads to; of several routes the longest.
+    fn join(&self, facts: &mut Facts) {
+        let (mine, rest): (Vec<_>, _) = std::mem::take(&mut facts.limits).into_iter().partition(|l| l.system == ID);
+        facts.limits = rest;
+        for layer in facts.layers.iter_mut().filter(|l| l.system == ID) {
+            let Scope::Hops { to, .. } = &layer.scope else { continue };
+            let is = |a: &HostRef, b: &HostRef| {
+                let of_port = a.port == b.port || a.port.is_none() || b.port.is_none();
+                of_port && upstreams::same_name((&a.name, a.namespace.as_deref()), (&b.name, b.namespace.as_deref()))
+            };
+            let own = mine.iter().filter(|l| l.to.iter().any(|a| to.iter().any(|b| is(a, b))));
+            if let Some(longest) = own.filter_map(|l| l.limit.clone()).max_by_key(|l| l.value().copied()) {
+                layer.per_try = Some(longest);
+            }
+        }
+    }
+}
+
+/// A standalone file that APISIX does not load: a line `#END` has to close it.
+fn not_ended(file: &SourceFile, root: &Node) -> Option<Inert> {
+    let is_standalone = file.path.rsplit('/').next() == Some("apisix.yaml");
+    let first = root.entries().first().filter(|_| is_standalone && !file.text.lines().any(|l| l.trim() == "#END"))?;
+    let why = "without a line `#END` at its end APISIX loads nothing of the file";
+    let inert = Inert::new(first.key_span, "what this file sets", why).of("APISIX in standalone mode");
+    Some(inert.confidence(Confidence::Medium).instead("Add a last line `#END`"))
 }
 
 /// Other gateways have routes, services and upstreams as well: APISIX's have nodes.

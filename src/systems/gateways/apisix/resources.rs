@@ -1,7 +1,7 @@
 //! Custom resources, and the annotation of Ingresses.
 
 use super::{ID, Policy, per_try};
-use crate::facts::{Facts, RouteFact};
+use crate::facts::{Facts, LimitFact, RouteFact};
 use crate::model::{GatewayName, HostRef, Inert};
 use crate::source::{SourceFile, Span};
 use crate::syntax::{Entry, Node, Value};
@@ -9,6 +9,8 @@ use crate::systems::objects::Object;
 use crate::systems::{ingresses, settings};
 
 const ANNOTATION: &str = "k8s.apisix.apache.org/upstream-retries";
+
+const READ_TIMEOUT: &str = "k8s.apisix.apache.org/upstream-read-timeout";
 
 /// Reads one object. Of the pods behind a Service nobody knows the number: without `retries` there is nothing to say.
 pub(super) fn read(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
@@ -74,6 +76,11 @@ fn routes(object: &Object<'_>, facts: &mut Facts) {
             .collect();
         if !to.is_empty() {
             let span = route.get("name").map_or(object.name_span, |n| n.span);
+            // The timeout of a route beats that of its upstream.
+            if let Some(node) = route.at(&["timeout", "read"]) {
+                let limit = settings::limit(node, super::seconds);
+                facts.limits.push(LimitFact { system: ID, from: None, to: to.clone(), limit, span: node.span });
+            }
             let limit = route.get("timeout").map(|timeout| per_try(Some(timeout)));
             facts.routes.push(RouteFact { from: gateway(), to, grpc: false, limit, span });
         }
@@ -102,5 +109,8 @@ fn ingress(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
     let retries = Entry { key: "retries".into(), ..entry.clone() };
     let spec = Node::new(entry.value.span, Value::Map(vec![retries]));
     let policy = policy(object, "", entry.key_span, ingresses::gateway(object), to);
-    facts.layers.extend(policy.layer(&spec, None));
+    let read = ingresses::annotation(object, READ_TIMEOUT);
+    let read = read.map(|e| Entry { key: "read".into(), ..e.clone() });
+    let timeout = read.map(|e| Node::new(e.value.span, Value::Map(vec![e])));
+    facts.layers.extend(policy.layer(&spec, timeout.as_ref()));
 }

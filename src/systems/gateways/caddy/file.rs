@@ -49,6 +49,10 @@ fn proxy(entry: &Entry, site: Option<&Entry>) -> Proxy {
         opens: entry.head(),
         answer: answer(block),
         grpc: all.iter().any(|n| n.as_str().is_some_and(|t| t.starts_with("h2c://"))),
+        fail_duration: get("fail_duration").and_then(|e| written(e, time)),
+        max_fails: get("max_fails").and_then(|e| u64::try_from(e.value.args().next()?.as_int()?).ok()),
+        // Upstreams that are asked for at run time cannot be counted.
+        upstreams: if get("dynamic").is_some() { 0 } else { u64::try_from(all.len()).unwrap_or(0) },
         to,
         retries: get("lb_retries").and_then(|e| written(e, |n| n.as_int().and_then(|n| u64::try_from(n).ok()))),
         duration: get("lb_try_duration").and_then(|e| written(e, time)),

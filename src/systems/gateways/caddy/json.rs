@@ -24,11 +24,18 @@ fn proxy(file: &SourceFile, handler: &Node) -> Proxy {
     let balancing = handler.get("load_balancing");
     let get = |key: &str| balancing.and_then(|b| b.entry(key)).filter(|e| !e.value.is_null());
     let answer = handler.at(&["transport", "response_header_timeout"]);
+    let passive = handler.at(&["health_checks", "passive"]);
     let versions = handler.at(&["transport", "versions"]).map_or(&[][..], Node::items);
     Proxy {
         title: to.first().map(|h| format!("to {}", h.name)).unwrap_or_default(),
         opens: settings::opening(file, handler),
         grpc: versions.iter().any(|v| v.as_str() == Some("h2c")),
+        fail_duration: passive.and_then(|p| p.entry("fail_duration")).map(|e| written(e, time)),
+        max_fails: passive.and_then(|p| u64::try_from(p.get("max_fails")?.as_int()?).ok()),
+        upstreams: match handler.get("dynamic_upstreams") {
+            Some(_) => 0,
+            None => handler.get("upstreams").map_or(0, |u| u64::try_from(u.items().len()).unwrap_or(0)),
+        },
         to,
         answer: answer.and_then(|n| settings::limit(n, time)),
         retries: get("retries").map(|e| written(e, |n| n.as_int().and_then(|n| u64::try_from(n).ok()))),

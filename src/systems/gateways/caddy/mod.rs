@@ -91,6 +91,12 @@ struct Proxy {
     matchers: Option<Matchers>,
     /// How long it waits for the head of an answer.
     answer: Option<Setting<Duration>>,
+    /// How long a failed upstream is left alone.
+    fail_duration: Option<Written<Duration>>,
+    /// After how many failures, if written.
+    max_fails: Option<u64>,
+    /// How many upstreams there are; none: not known.
+    upstreams: u64,
     grpc: bool,
 }
 
@@ -118,7 +124,25 @@ impl Proxy {
         (retries, self.duration.as_ref().filter(|w| w.value != Some(Duration::ZERO)))
     }
 
+    /// How many tries reach anybody: an upstream that failed `max_fails` times is out for `fail_duration`, and a proxy whose
+    /// upstreams are all out sends nothing.
+    fn reached(&self) -> Option<(&Written<Duration>, u64)> {
+        let out = self.fail_duration.as_ref().filter(|w| w.value.is_some_and(|d| !d.is_zero()))?;
+        let picks_statuses = matchers::read(self.matchers.as_ref(), self.opens).0.yes.iter().any(|m| {
+            // What an upstream answers is no failure of it.
+            matches!(m, crate::model::Mode::Status(_))
+        });
+        let fails = self.max_fails.unwrap_or(1).max(1);
+        (self.upstreams > 0 && !picks_statuses).then(|| (out, self.upstreams.saturating_mul(fails)))
+    }
+
     fn inert(&self, name: &str) -> Vec<Inert> {
+        if let (Some((out, 1)), (Some(retries), _)) = (self.reached(), self.limits()) {
+            let why = "the only upstream is out after its first failure, and the other tries reach nobody";
+            let found =
+                Inert::new(retries.span, retries.text.clone(), why).of(name).because(out.span, out.text.clone());
+            return vec![found.instead("Take `fail_duration` out, or add an upstream")];
+        }
         if self.limits() != (None, None) || self.retries.is_some() || self.duration.is_some() {
             return Vec::new();
         }
@@ -142,11 +166,18 @@ impl Proxy {
         };
         let wait = self.wait(duration.is_some());
         let attempts = attempts(retries, duration, &wait, place);
+        let reached = self.reached();
+        let attempts = match (attempts.value().and_then(|a| a.count()), &reached) {
+            (Some(n), Some((out, most))) if *most < n => Setting::written(Attempts::Count(*most), out.span),
+            _ => attempts,
+        };
         // Where the time ends first, it is what decides.
         let (first, place) = match (attempts.value(), duration) {
             (Some(Attempts::Within { .. }), Some(w)) => (w.text.clone(), w.span),
             _ => (first, place),
         };
+        let labels = reached.map(|(out, _)| (out.span, format!("{} leaves an upstream alone that failed", out.text)));
+        let labels = labels.into_iter().collect();
         let (conditions, methods) = matchers::read(self.matchers.as_ref(), self.opens);
         Some(Layer {
             reading: format!("{first} on {name}"),
@@ -163,6 +194,7 @@ impl Proxy {
                 None => Setting::unknown("not a duration", Some(w.span)),
             }),
             advice: advice(),
+            labels,
             scope: base::hops(vec![from], self.to.clone()),
             ..base::layer(ID, id, name, self.opens, PROXY)
         })

@@ -8,10 +8,10 @@ mod routes;
 use std::collections::BTreeMap;
 
 use crate::facts::{Facts, GatewayNameFact};
-use crate::model::{GatewayName, ModeSet, Pick, Scope};
+use crate::model::{GatewayName, Inert, ModeSet, Pick, Scope};
 use crate::source::SourceFile;
 use crate::syntax::{Entry, Node, Value};
-use crate::systems::envoy_based::ROUTE_PROTO;
+use crate::systems::envoy_based::{self, ROUTE_PROTO};
 use crate::systems::retry_on::RETRY_STATE;
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings, upstreams};
 
@@ -228,4 +228,13 @@ mod tests {
             assert!(!is_camel(other, "retriable_status_codes"), "{other}");
         }
     }
+}
+
+/// A longest wait without a first one, in either spelling.
+pub(in crate::systems) fn without_base(block: &Entry) -> Option<Inert> {
+    if get(&block.value, "base_interval").is_some() {
+        return None;
+    }
+    let spellings = [("base_interval", "max_interval"), ("baseInterval", "maxInterval")];
+    spellings.into_iter().find_map(|(base, longest)| envoy_based::without_base(block, base, longest))
 }

@@ -48,6 +48,7 @@ pub(in crate::systems) fn read(
     if let Some(block) = entry(node, "retry_back_off") {
         let interval = |field| get(&block.value, field);
         policy.wait = envoy_based::wait(block, interval("base_interval"), interval("max_interval"), duration::proto);
+        inert.extend(super::without_base(block));
     }
     policy.per_try = per_try;
     Read { policy, retry_after: retry_after(node), methods: methods(node), inert }

@@ -71,6 +71,9 @@ impl<'a> Reader<'a> {
 
     fn virtual_host(&mut self, config: &Node, host: &Node, title: &str, id: &str, facts: &mut Facts) {
         let shared = entry(host, "retry_policy");
+        let hedge_of_host = get(host, "hedge_policy").and_then(hedge);
+        let known = facts.layers.len();
+        let mut unused_hedge = None;
         facts.inert.extend(policy::not_implemented(host).map(|i| i.of(&format!("Envoy virtual host {title}"))));
         let mut inherited: Option<Repeated<'_>> = None;
         let mut replaced_by: Option<&Entry> = None;
@@ -130,6 +133,7 @@ impl<'a> Reader<'a> {
                     _ if alone => {
                         let layer = self.layer(repeated, facts);
                         facts.layers.push(layer);
+                        unused_hedge = take_hedge(hedge_of_host, &mut facts.inert).or(unused_hedge);
                     }
                     Some(all) => all.add(repeated),
                     None => {
@@ -146,6 +150,7 @@ impl<'a> Reader<'a> {
             (Some(repeated), ..) => {
                 let layer = self.layer(repeated, facts);
                 facts.layers.push(layer);
+                unused_hedge = take_hedge(hedge_of_host, &mut facts.inert).or(unused_hedge);
             }
             (None, Some(shared), Some(own)) if !is_used => {
                 let why = "every route has a policy of its own, and Envoy merges nothing";
@@ -153,6 +158,9 @@ impl<'a> Reader<'a> {
             }
             _ => {}
         }
+        // What one of its routes uses is there for that one.
+        let is_used = facts.layers.get(known..).unwrap_or_default().iter().any(|l| l.per_try.is_some());
+        facts.inert.extend(unused_hedge.filter(|_| !is_used).map(|i| i.of(&format!("Envoy virtual host {title}"))));
     }
 
     fn gateway(&self) -> GatewayName {
@@ -232,6 +240,13 @@ fn overall(action: &Node) -> Option<Setting<Duration>> {
         Some(node) => settings::limit(node, duration::proto),
         None => Some(envoy_based::default_overall()),
     }
+}
+
+/// Takes back what was said of the setting of a virtual host on one of its routes.
+fn take_hedge(hedge: Option<&Entry>, inert: &mut Vec<Inert>) -> Option<Inert> {
+    let hedge = hedge?;
+    let at = inert.iter().rposition(|i| i.place == hedge.key_span)?;
+    Some(inert.remove(at))
 }
 
 fn hedge(policy: &Node) -> Option<&Entry> {

@@ -35,6 +35,8 @@ pub(in crate::systems) struct Read {
     pub overall: Option<Option<Setting<Duration>>>,
     /// Its budget.
     pub budget: Option<Budget>,
+    /// What it says of Retry-After, if it has a setting for it.
+    pub retry_after: Option<Setting<bool>>,
 }
 
 impl PolicyKind {
@@ -51,12 +53,20 @@ impl PolicyKind {
         let key = object.spec(&[])?.entry("retry").filter(|e| !e.value.is_null())?;
         let name = format!("{} {}", self.title, object.name);
         let mut found = Vec::new();
-        let Read { policy, overall, budget } = (self.read)(object, key, &mut found);
+        let targets = targets(object);
+        let of_bytes = targets.iter().all(|t| matches!(t.kind.as_str(), "TCPRoute" | "TLSRoute" | "UDPRoute"));
+        if let Some(route) = targets.first().filter(|_| of_bytes) {
+            let why = "the proxy passes on bytes there, and sees no request that it could send again";
+            inert.push(Inert::new(key.key_span, "`retry`", why).of(&name).because(route.span, "the route"));
+            return None;
+        }
+        let Read { policy, overall, budget, retry_after } = (self.read)(object, key, &mut found);
         inert.extend(found.into_iter().map(|i| i.of(&name)));
         let id = format!("{}:policy:{}", self.system, object.qualified()).into();
         let identity = Identity { system: self.system, kind: LayerKind::Gateway, id, name, opens: key.key_span };
-        let layer = Layer { advice: (self.advice)(), ..envoy_based::layer(identity, Scope::Code, policy) };
-        let (targets, layer) = (targets(object), Some(Box::new(layer)));
+        let layer = envoy_based::layer(identity, Scope::Code, policy);
+        let retry_after = retry_after.unwrap_or_else(|| layer.retry_after.clone());
+        let layer = Some(Box::new(Layer { advice: (self.advice)(), retry_after, ..layer }));
         Some(AttachedPolicyFact { system: self.system, targets, layer, overall, budget })
     }
 }

@@ -183,7 +183,9 @@ impl<'a> Join<'a> {
         // There is no `retry` to take out: without one the default holds.
         let advice =
             Advice { none: Some("set `retry: {attempts: 0}` on the rule".to_string()), ..layer.advice.clone() };
-        Layer { system: "istio", asked_for: false, reading, advice, ..layer }
+        // Without retries the limit on one try is that on the whole.
+        let overall = layer.overall.clone().or_else(|| rule.per_try.clone());
+        Layer { system: "istio", asked_for: false, reading, advice, overall, ..layer }
     }
 
     /// The budget of the Services that a route leads to.
@@ -218,7 +220,8 @@ impl<'a> Join<'a> {
         };
         let overall = match &policy.overall {
             Some(limit) => limit.clone(),
-            None if using.rules.is_empty() => Some(envoy_based::default_overall()),
+            // The route may set one.
+            None if using.rules.is_empty() => Some(Setting::unknown("the route is not in these files", None)),
             None => of_rules(),
         };
         let methods: Option<Vec<Vec<String>>> = using.rules.iter().map(|rule| rule.methods.clone()).collect();

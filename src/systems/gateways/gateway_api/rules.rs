@@ -16,7 +16,12 @@ pub(super) fn read(file: &SourceFile, object: &Object<'_>, versions: &Versions, 
     let parents: Vec<ObjectRef> = parents.filter_map(|p| reference(p, object.namespace, "Gateway")).collect();
     let mut ids = Ids::default();
     for (i, rule) in rules.iter().enumerate() {
-        let to = backends(rule, object.namespace);
+        let mut to = backends(rule, object.namespace);
+        if to.is_empty() && rule.get("backendRefs").is_none() {
+            // In a mesh a rule without backends is about requests to the Service itself.
+            let services = parents.iter().filter(|p| p.kind == "Service");
+            to = services.filter_map(|p| settings::host(&p.name, p.span, p.namespace.as_deref())).collect();
+        }
         if to.is_empty() {
             continue;
         }

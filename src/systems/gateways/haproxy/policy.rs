@@ -75,6 +75,15 @@ impl<'n> Backend<'n> {
                 out.push(inert.instead("Set `mode http`, or keep `conn-failure` alone"));
             }
         }
+        let lists: Vec<&Entry> = self.block.directives("retry-on").collect();
+        if let [replaced @ .., last] = lists.as_slice() {
+            out.extend(replaced.iter().map(|entry| {
+                let why = "a later `retry-on` of the section takes its place whole";
+                let inert =
+                    Inert::new(entry.head(), "`retry-on`", why).of(&name).because(last.head(), "the list that counts");
+                inert.instead("Write all of it into one list")
+            }));
+        }
         let redispatch = self.block.directives("option").find(|e| e.value.arg(0) == Some("redispatch"));
         if let Some(entry) = redispatch.filter(|_| self.servers().count() == 1 && !self.has_several()) {
             let why = "there is no other server to move to";
@@ -116,7 +125,20 @@ impl<'n> Lines<'n> {
                 _ => None,
             })
         });
-        switch.unwrap_or(false) && self.has_several
+        switch.unwrap_or(false) && self.has_several && !self.is_hashed()
+    }
+
+    /// Whether what a request says picks its server: a retry then finds the same one.
+    fn is_hashed(&self) -> bool {
+        let algorithm = self.directive("balance").and_then(|e| e.value.arg(0)).unwrap_or_default();
+        let hashed = ["source", "uri", "url_param", "hdr", "hash", "rdp-cookie"];
+        hashed.iter().any(|name| algorithm == *name || algorithm.starts_with(&format!("{name}(")))
+    }
+
+    /// What a rule of the section itself sets for every request: `http-request set-retries 9`.
+    fn set_retries(&self) -> Option<&'n Entry> {
+        let rules = self.blocks.first()?.directives("http-request");
+        rules.filter(|e| e.value.arg(0) == Some("set-retries")).last()
     }
 
     /// A layer with what the directives say.
@@ -153,6 +175,15 @@ impl<'n> Lines<'n> {
     }
 
     fn count(&self, name: &str, opens: Span) -> (Setting<Attempts>, Span, String) {
+        if let Some((entry, value)) = self.set_retries().and_then(|e| Some((e, e.value.args().nth(1)?))) {
+            let conditional = entry.value.args().skip(2).any(|a| matches!(a.as_str(), Some("if" | "unless")));
+            let attempts = match value.as_int().and_then(|n| u64::try_from(n).ok()).filter(|_| !conditional) {
+                Some(n) => Setting::written(Attempts::Count(n.saturating_add(1)), value.span),
+                None => Setting::unknown("a rule sets it for some requests, or by an expression", Some(value.span)),
+            };
+            let text = settings::shown(value.as_str().unwrap_or_default());
+            return (attempts, value.span, format!("`http-request set-retries {text}` on {name}"));
+        }
         let written = self.directive("retries").and_then(|e| Some((e, e.value.args().next()?)));
         let Some((entry, value)) = written else {
             let reading = format!("{name}, which sets no `retries`");

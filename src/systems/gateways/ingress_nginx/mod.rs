@@ -172,6 +172,7 @@ fn inherit(facts: &mut Facts) {
         }
         // It says nothing itself: the controller's layer stands for it.
         if !layer.asked_for
+            && layer.per_try.as_ref().is_none_or(Setting::is_default)
             && let Scope::Hops { from, to, .. } = &layer.scope
         {
             covered.0.extend(from.gateways.clone());
@@ -197,6 +198,7 @@ fn fill_in(layer: &mut Layer, shared: &Layer) {
     }
     if layer.attempts.is_default() && !shared.attempts.is_default() {
         layer.attempts = shared.attempts.clone();
+        layer.asked_for |= shared.asked_for;
         layer.reading = format!("{}, with {}", layer.name, shared.reading);
         layer.labels.push((shared.place, shared.reading.clone()));
     }

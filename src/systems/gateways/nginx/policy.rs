@@ -51,6 +51,9 @@ pub(super) fn layer<'n>(pass: &Pass<'_, 'n>, id: Arc<str>, from: GatewayName, us
     }
     let opens = pass.opens;
     let next = conditions(pass, words);
+    if let Some(words) = words.filter(|_| !pass.is_stream) {
+        uses.refused(words, pass);
+    }
     let Count { attempts, place, reading } = count(pass, words, tries, &next);
     Some(Layer {
         reading,
@@ -83,6 +86,10 @@ fn count(pass: &Pass<'_, '_>, words: Option<&Entry>, tries: Option<&Entry>, next
         let reading = format!("{} on {name}", quote(words));
         return Count { attempts: Setting::written(Attempts::Count(1), off), place: off, reading };
     }
+    if let Some(words) = words.filter(|w| !pass.is_stream && names_no_failure(w)) {
+        let (place, reading) = (words.key_span, format!("{} on {name}", quote(words)));
+        return Count { attempts: Setting::written(Attempts::Count(1), place), place, reading };
+    }
     let written = tries.and_then(|e| Some((e, e.value.args().next()?)));
     let servers = pass.upstream.servers;
     let has = match servers {
@@ -114,6 +121,12 @@ fn count(pass: &Pass<'_, '_>, words: Option<&Entry>, tries: Option<&Entry>, next
         _ => Setting::unknown(format!("`{}` is not a whole number here", entry.key), Some(span)),
     };
     Count { attempts, place: span, reading: format!("{} on {name}, whose upstream has {has}", quote(entry)) }
+}
+
+/// Words that say how to retry, and none that says what.
+fn names_no_failure(words: &Entry) -> bool {
+    let mut all = words.value.args().filter_map(Node::as_str).peekable();
+    all.peek().is_some() && all.all(|word| matches!(word, "updating" | "non_idempotent"))
 }
 
 /// A directive as it is read in a label.
@@ -184,6 +197,8 @@ fn advice(family: &str) -> Advice {
 #[derive(Default)]
 pub(super) struct Uses<'n> {
     by_place: BTreeMap<Span, Use<'n>>,
+    /// What says nothing, or what nginx does not take; once for each place.
+    others: BTreeMap<Span, Inert>,
 }
 
 struct Use<'n> {
@@ -209,8 +224,29 @@ impl<'n> Uses<'n> {
         used.has_effect |= has_effect;
     }
 
+    /// Lists without a failure, and words that nginx has for other protocols only.
+    fn refused(&mut self, words: &'n Entry, pass: &Pass<'_, 'n>) {
+        if names_no_failure(words) {
+            let why = "it names no failure, so no request goes to another server";
+            let inert = Inert::new(words.key_span, quote(words), why).of(&pass.name);
+            let inert = inert.instead("Name the failures as well: `error timeout`");
+            self.others.entry(words.key_span).or_insert(inert);
+        }
+        if !matches!(pass.family, "fastcgi" | "uwsgi" | "scgi") {
+            return;
+        }
+        for arg in words.value.args().take(settings::MAX_LIST) {
+            if let Some(word @ ("http_502" | "http_504")) = arg.as_str() {
+                let why = format!("`{}` has no such word, and nginx does not start with it", words.key);
+                let inert = Inert::new(arg.span, format!("`{word}`"), why).of(&pass.name).instead("Take it out");
+                self.others.entry(arg.span).or_insert(inert);
+            }
+        }
+    }
+
     /// Reports them.
     pub(super) fn tell(self, facts: &mut Facts) {
+        facts.inert.extend(self.others.into_values());
         for used in self.by_place.into_values().filter(|u| !u.has_effect) {
             let why = "the upstream has one server, and nginx asks each server once at most";
             let inert = Inert::new(used.entry.key_span, quote(used.entry), why).of(&used.owner);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{FACTORY, FUNCTIONS, ID, part, status};
+use super::{FACTORY, FRAMEWORK, FUNCTIONS, ID, SPRING_RETRY, part, status};
 use crate::model::{
     Advice, Attempts, Conditions, Confidence, Inert, Jitter, Layer, LayerKind, Methods, ModeSet, Pick, Purpose, Scope,
     Setting, Wait,
@@ -16,7 +16,10 @@ use crate::systems::{duration, settings};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Server {
     WebFlux,
+    /// With Spring Retry.
     WebMvc,
+    /// With what Spring Framework has for it since version 7.
+    WebMvcFramework,
 }
 
 /// An argument: its words, each with its place, and the place of the whole.
@@ -165,7 +168,7 @@ impl<'n> Filter<'n> {
             // WebMVC has no limit on all tries.
             overall: match self.server {
                 Server::WebFlux => self.setting("timeout", "a duration", duration::spring),
-                Server::WebMvc => None,
+                Server::WebMvc | Server::WebMvcFramework => None,
             },
             budget: None,
             labels: Vec::new(),
@@ -182,7 +185,7 @@ impl<'n> Filter<'n> {
     pub(super) fn inert(&self, name: &str) -> Vec<Inert> {
         let only_in_webflux = match self.server {
             Server::WebFlux => &[][..],
-            Server::WebMvc => &["statuses", "jitter.randomfactor", "timeout"],
+            Server::WebMvc | Server::WebMvcFramework => &["statuses", "jitter.randomfactor", "timeout"],
         };
         let mut found: Vec<(&str, &str)> = only_in_webflux
             .iter()
@@ -199,9 +202,12 @@ impl<'n> Filter<'n> {
         found.into_iter().filter_map(inert).collect()
     }
 
-    /// WebFlux counts retries, WebMVC (by Spring Retry) tries.
+    /// WebFlux counts retries, WebMVC by Spring Retry tries, and by Spring Framework retries, of which there are three at most
+    /// where no wait is set.
     fn count(&self, name: &str, opens: Span) -> (Setting<Attempts>, Span, String) {
-        let extra = u64::from(self.server == Server::WebFlux);
+        let extra = u64::from(self.server != Server::WebMvc);
+        let is_short = self.server == Server::WebMvcFramework && self.wait().1.is_none();
+        let most = if is_short { 4 } else { u64::MAX };
         match self.setting("retries", "a number", |t| t.parse::<u64>().ok()) {
             Some(count) => {
                 let place = count.span().unwrap_or(opens);
@@ -210,7 +216,7 @@ impl<'n> Filter<'n> {
                     Some((key, _)) => format!("`{key}: {word}`"),
                     None => format!("the {word} of `Retry={word}`"),
                 };
-                let attempts = count.map(|n| Attempts::Count(n.saturating_add(extra).max(1)));
+                let attempts = count.map(|n| Attempts::Count(n.saturating_add(extra).clamp(1, most)));
                 (attempts, place, format!("{quoted} on {name}"))
             }
             None => {
@@ -272,22 +278,31 @@ impl<'n> Filter<'n> {
             }
             None => vec!["GET".to_string()],
         };
-        if self.server == Server::WebMvc { Methods::Any } else { Methods::Only(named) }
+        if self.server == Server::WebFlux { Methods::Only(named) } else { Methods::Any }
     }
 
     fn wait(&self) -> (Wait, Option<Span>) {
         let first = self.setting("backoff.firstbackoff", "a duration", duration::spring);
         let place = self.backoff.or_else(|| self.get("backoff.firstbackoff").map(|a| a.span));
         if place.is_none() {
-            return (Wait::None, None);
+            let wait = match self.server {
+                Server::WebMvcFramework => Wait::Fixed(Setting::default(Duration::from_secs(1), FRAMEWORK)),
+                Server::WebFlux | Server::WebMvc => Wait::None,
+            };
+            return (wait, None);
         }
+        let no_cap = match self.server {
+            Server::WebFlux => Setting::default(None, FACTORY),
+            Server::WebMvc => Setting::default(Some(Duration::from_secs(30)), SPRING_RETRY),
+            Server::WebMvcFramework => Setting::unknown("not documented", None),
+        };
         let cap = self.setting("backoff.maxbackoff", "a duration", duration::spring);
         let wait = Wait::Exponential {
             base: first.unwrap_or(Setting::default(Duration::from_millis(5), FACTORY)),
             factor: self
                 .setting("backoff.factor", "a number", |t| t.parse::<f64>().ok().filter(|n| n.is_finite()))
                 .unwrap_or(Setting::default(2.0, FACTORY)),
-            cap: cap.map_or(Setting::default(None, FACTORY), |cap| cap.map(Some)),
+            cap: cap.map_or(no_cap, |cap| cap.map(Some)),
         };
         (wait, place)
     }

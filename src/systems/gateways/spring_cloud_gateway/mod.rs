@@ -20,6 +20,9 @@ const FACTORY: &str =
     "spring-cloud/spring-cloud-gateway spring-cloud-gateway-server-webflux RetryGatewayFilterFactory.java";
 const FUNCTIONS: &str =
     "spring-cloud/spring-cloud-gateway spring-cloud-gateway-server-webmvc RetryFilterFunctions.java";
+const SPRING_RETRY: &str = "spring-projects/spring-retry ExponentialBackOffPolicy.java: DEFAULT_MAX_INTERVAL";
+const FRAMEWORK: &str =
+    "spring-cloud/spring-cloud-gateway spring-cloud-gateway-server-webmvc FrameworkRetryFilterFunctions.java";
 
 static META: SystemMeta = SystemMeta {
     id: ID,
@@ -47,6 +50,12 @@ static META: SystemMeta = SystemMeta {
             what: "WebMVC: methods",
             value: "hold for statuses only; an exception is retried whatever the method",
             source: FUNCTIONS,
+        },
+        DefaultFigure { what: "WebMVC: backoff.maxBackoff absent", value: "30 s", source: SPRING_RETRY },
+        DefaultFigure {
+            what: "WebMVC with use-framework-retry-filter: retries: 3",
+            value: "4 attempts: the count is of retries; without backoff 4 at most, 1 s apart",
+            source: FRAMEWORK,
         },
         DefaultFigure { what: "Retry-After", value: "ignored; there is no such setting", source: FACTORY },
     ],
@@ -101,6 +110,10 @@ impl Reader<'_> {
             let leaves = spring::leaves(root, &path);
             leaves.into_iter().rev().find(|l| l.path.len() == path.len()).map(|l| &*l.entry.value)
         };
+        let path: Vec<&str> = prefix.iter().copied().chain(["use-framework-retry-filter"]).collect();
+        let switch = spring::leaves(root, &path).into_iter().rev().find(|l| l.path.len() == path.len());
+        let by_framework = switch.is_some_and(|l| l.entry.value.as_bool() == Some(true));
+        let server = if by_framework && server == Server::WebMvc { Server::WebMvcFramework } else { server };
         let defaults = retries(list("default-filters"), server);
         let answered = |parts: &[&str]| {
             let path: Vec<&str> = prefix.iter().chain(parts).copied().collect();
@@ -115,20 +128,22 @@ impl Reader<'_> {
             let filters = retries(route.get("filters"), server);
             let own = route.at(&["metadata", "response-timeout"]);
             let own = own.and_then(|n| settings::limit(n, |n| duration::millis(n.as_f64()?)));
-            let limit = own.or_else(|| for_all.clone()).filter(|_| filters.is_empty() && defaults.is_empty());
+            let answer = own.or_else(|| for_all.clone());
+            let limit = answer.clone().filter(|_| filters.is_empty() && defaults.is_empty());
             facts.routes.push(RouteFact { from: self.gateway(), to: to.clone(), grpc: false, limit, span: opens });
             all.extend(to.iter().cloned());
             let title = route.get("id").and_then(Node::as_str).unwrap_or("without an id");
             for filter in filters {
                 let layer = self.layer(&format!("route {title}"), &filter, to.clone());
                 facts.inert.extend(filter.inert(&layer.name));
-                facts.layers.push(layer);
+                // The filter stands around the call, which waits so long for an answer each time.
+                facts.layers.push(Layer { per_try: answer.clone(), ..layer });
             }
         }
         for filter in defaults {
             let layer = self.layer("default filters", &filter, settings::distinct(all.clone()));
             facts.inert.extend(filter.inert(&layer.name));
-            facts.layers.push(layer);
+            facts.layers.push(Layer { per_try: for_all.clone(), ..layer });
         }
     }
 

@@ -26,7 +26,16 @@ pub(super) fn inert(name: &str, middleware: &Node) -> Vec<Inert> {
     let Some(retry) = field(middleware, "retry") else { return Vec::new() };
     let owner = format!("Traefik retry {name}");
     let mut out = Vec::new();
-    if let Some(attempts) = field(&retry.value, "attempts").filter(|e| e.value.as_int().is_some_and(|n| n < 1)) {
+    if let Some(switch) = without_anything(&retry.value) {
+        let why =
+            "without `status` nothing is left to retry, the middleware cannot be built, and its routers answer 404";
+        let inert = Inert::new(switch.key_span, settings::quote(switch), why).of(&owner);
+        out.push(inert.instead("List the statuses that can pass in `status`, or take it out"));
+    } else if field(&retry.value, "attempts").is_none() {
+        let why = "it sets no `attempts`, and without it Traefik refuses it";
+        let inert = Inert::new(retry.key_span, format!("`{}`", retry.key), why).of(&owner);
+        out.push(inert.instead("Set `attempts`, which counts the first try"));
+    } else if let Some(attempts) = field(&retry.value, "attempts").filter(|e| e.value.as_int().is_some_and(|n| n < 1)) {
         let why = "the middleware cannot be built with it, and its routers answer 404";
         let inert = Inert::new(attempts.value.span, settings::quote(attempts), why).of(&owner);
         out.push(inert.instead("Count the first try: 1 is no retry, 3 are two retries"));
@@ -41,6 +50,12 @@ pub(super) fn inert(name: &str, middleware: &Node) -> Vec<Inert> {
     out
 }
 
+/// The switch that leaves a middleware nothing to retry: no faults of the network, and no statuses are listed.
+fn without_anything(retry: &Node) -> Option<&Entry> {
+    let has_status = field(retry, "status").is_some_and(|e| !words(&e.value).is_empty());
+    field(retry, "disableRetryOnNetworkError").filter(|e| e.value.as_bool() == Some(true) && !has_status)
+}
+
 /// A layer with its hops.
 pub(super) fn on_hops(layer: Layer, gateway: GatewayName, to: Vec<HostRef>) -> Layer {
     Layer { scope: base::hops(vec![gateway], to), ..layer }
@@ -53,6 +68,7 @@ fn retry(name: &str, id: &str, entry: &Entry, is_old: bool) -> Layer {
     let newer = |key: &str| get(key).filter(|_| !is_old);
     let count = get("attempts");
     let attempts = match count {
+        _ if !is_old && without_anything(&entry.value).is_some() => Setting::written(Attempts::Count(1), opens),
         // Tries in all; the middleware of one that is less than 1 cannot be built.
         Some(e) => match e.value.as_int() {
             Some(n) => Setting::written(Attempts::Count(u64::try_from(n).unwrap_or(1).max(1)), e.value.span),

@@ -138,8 +138,6 @@ fn app(object: &Object<'_>) -> Option<UpstreamFact> {
 
 fn built_in(app: HostRef) -> Layer {
     let opens = app.span;
-    let modes: ModeSet = [Mode::Refused].into_iter().collect();
-    let pick = Pick { modes, span: opens, text: "what Dapr retries by itself".to_string() };
     let policy = Policy {
         count: Count {
             attempts: Setting::default(Attempts::Count(4), RESILIENCY),
@@ -147,7 +145,7 @@ fn built_in(app: HostRef) -> Layer {
             place: opens,
         },
         wait: (Wait::Fixed(Setting::default(Duration::from_secs(1), RESILIENCY)), None),
-        conditions: Conditions { yes: modes, picks: vec![pick], ..Conditions::default() },
+        conditions: unreachable(opens),
         per_try: None,
     };
     let name = format!("Dapr's own retries of calls to {}", app.name);
@@ -161,6 +159,14 @@ fn built_in(app: HostRef) -> Layer {
         scope: Scope::Hops { from, to: vec![app], fallback: true },
         ..layer
     }
+}
+
+/// What sidecars retry by themselves: the other one cannot be reached, or refuses who asks
+/// (dapr/dapr pkg/messaging/direct_messaging.go).
+fn unreachable(span: Span) -> Conditions {
+    let modes: ModeSet = [Mode::Refused].into_iter().collect();
+    let pick = Pick { modes, span, text: "what Dapr retries by itself".to_string() };
+    Conditions { yes: modes, picks: vec![pick], ..Conditions::default() }
 }
 
 /// A layer with what all of Dapr's share.

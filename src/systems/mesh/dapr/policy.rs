@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{BACKOFF, KIT, TYPES};
-use crate::model::{Attempts, Conditions, Inert, Jitter, Mode, ModeSet, Pick, STATUSES, Setting, Wait};
+use crate::model::{Attempts, Conditions, Confidence, Inert, Jitter, Mode, ModeSet, Pick, STATUSES, Setting, Wait};
 use crate::source::Span;
 use crate::syntax::{Entry, Node};
 use crate::systems::envoy_based::{self, Count, Policy};
@@ -38,6 +38,7 @@ pub(super) fn read(key: &Entry) -> Read {
         false => Setting::default(Jitter::None, KIT),
     };
     let count = count(key, exponential, &wait, &mut inert);
+    inert.extend(blanks(key));
     let policy = Policy { count, wait: (wait, place), conditions: conditions(key), per_try: None };
     Read { policy, jitter, inert }
 }
@@ -130,6 +131,20 @@ fn conditions(key: &Entry) -> Conditions {
         None => out.yes = out.yes.union(Mode::grpc().collect()),
     }
     out
+}
+
+/// Lists with a blank in them, which Dapr does not take.
+fn blanks(key: &Entry) -> Vec<Inert> {
+    let matching = key.value.get("matching");
+    let lists = ["httpStatusCodes", "gRPCStatusCodes"].into_iter().filter_map(|name| matching?.entry(name));
+    let blank = lists.filter(|e| e.value.as_str().is_some_and(|t| t.trim().contains(char::is_whitespace)));
+    blank
+        .map(|e| {
+            let why = "Dapr takes numbers and ranges with commas between them, and no blanks";
+            let found = Inert::new(e.value.span, settings::quote(e), why).confidence(Confidence::Medium);
+            found.instead("Take the blanks out")
+        })
+        .collect()
 }
 
 /// "429,500-504"

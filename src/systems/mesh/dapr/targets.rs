@@ -46,6 +46,7 @@ pub(super) fn read(object: &Object<'_>, facts: &mut Facts) {
         }
     }
     reader.defaults(facts);
+    reader.other_defaults(facts);
     reader.unused(facts);
 }
 
@@ -128,7 +129,28 @@ impl Reader<'_> {
             let scope = Scope::Hops { from: self.callers(), to: Vec::new(), fallback: false };
             let id = format!("{REDEFINED}{}", self.object.qualified());
             let layer = self.layer(key, id, "Dapr's built-in retries, redefined", scope, true, facts);
-            facts.layers.push(Layer { system: BUILT_IN, ..layer });
+            // Whatever the policy says of conditions, it is asked only where the other sidecar cannot be reached.
+            let retries = super::unreachable(key.key_span);
+            facts.layers.push(Layer { system: BUILT_IN, retries, ..layer });
+        }
+    }
+
+    /// Defaults for actors and components, which are not named anywhere, and built-in policies of other calls.
+    fn other_defaults(&self, facts: &mut Facts) {
+        let of_apps = ["DefaultAppRetryPolicy", "DefaultRetryPolicy", "DaprBuiltInServiceRetries"];
+        for key in self.retries.iter().filter(|e| !of_apps.contains(&&*e.key)) {
+            let owner = format!("Dapr retry policy {}", settings::shown(&key.key));
+            if &*key.key == "DaprBuiltInActorNotFoundRetries" {
+                let why = "Dapr lets nobody redefine this one";
+                facts.inert.push(Inert::new(key.key_span, "the policy", why).of(&owner).instead("Take it out"));
+            } else if key.key.starts_with("DaprBuiltIn") {
+                facts.inert.extend(policy::read(key).inert.into_iter().map(|i| i.of(&owner)));
+            } else if let Some(of) = key.key.strip_prefix("Default").and_then(|k| k.strip_suffix("RetryPolicy")) {
+                let scope = Scope::Hops { from: self.callers(), to: Vec::new(), fallback: false };
+                let id = format!("dapr:default-of:{of}:{}", self.object.qualified());
+                let layer = self.layer(key, id, &format!("Dapr's default policy {}", key.key), scope, true, facts);
+                facts.layers.push(layer);
+            }
         }
     }
 

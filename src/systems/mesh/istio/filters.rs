@@ -77,7 +77,7 @@ fn layer(id: String, name: &str, key: &Entry, before_1_24: bool, facts: &mut Fac
     }
     let reading = format!("{} on {name}", policy.count.reading);
     let layer = routes::layer(id.into(), name.to_owned(), policy, Scope::Code);
-    (Layer { opens: key.key_span, asked_for: true, reading, ..layer }, says_what)
+    (Layer { opens: key.key_span, asked_for: true, reading, retry_after: read.retry_after, ..layer }, says_what)
 }
 
 fn add(conditions: &mut Conditions, pick: Pick) {
@@ -95,6 +95,9 @@ pub(super) fn apply(facts: &mut Facts) {
     let (mine, rest): (Vec<_>, _) =
         std::mem::take(&mut facts.patches).into_iter().partition(|p: &PatchFact| p.system == ID);
     facts.patches = rest;
+    if mine.iter().any(|patch| patch.sidecars != patch.gateways) {
+        split_sides(&mine, &mut facts.layers);
+    }
     for patch in mine {
         let mut reached = false;
         for layer in facts.layers.iter_mut().filter(|l| l.system == ID) {
@@ -110,6 +113,33 @@ pub(super) fn apply(facts: &mut Facts) {
             facts.layers.push(Layer { scope, reading, ..*patch.policy });
         }
     }
+}
+
+/// A route of sidecars and gateways is two where a patch reaches those of one side alone.
+fn split_sides(patches: &[PatchFact], layers: &mut Vec<Layer>) {
+    let mut out = Vec::with_capacity(layers.len());
+    for mut layer in std::mem::take(layers) {
+        let of_one_side = |p: &PatchFact| p.sidecars != p.gateways && reaches(p, &layer);
+        let is_split = layer.system == ID && patches.iter().any(of_one_side);
+        let Scope::Hops { from, .. } = &mut layer.scope else {
+            out.push(layer);
+            continue;
+        };
+        let (pods, gateways): (Vec<_>, Vec<_>) =
+            from.gateways.iter().cloned().partition(|g| matches!(g, GatewayName::Labelled(_)));
+        if !is_split || gateways.is_empty() || !from.mesh && pods.is_empty() {
+            out.push(layer);
+            continue;
+        }
+        let mesh = std::mem::replace(&mut from.mesh, false);
+        from.gateways = gateways;
+        let mut sidecars = Layer { id: format!("{}:sidecars", layer.id).into(), ..layer.clone() };
+        if let Scope::Hops { from, .. } = &mut sidecars.scope {
+            (from.mesh, from.gateways) = (mesh, pods);
+        }
+        out.extend([layer, sidecars]);
+    }
+    *layers = out;
 }
 
 fn reaches(patch: &PatchFact, layer: &Layer) -> bool {
@@ -154,6 +184,9 @@ fn merge(layer: &mut Layer, patch: &PatchFact, inert: &mut Vec<Inert>) {
     }
     if off(layer) {
         return;
+    }
+    if new.retry_after.value() == Some(&true) {
+        layer.retry_after = new.retry_after.clone();
     }
     if new.wait_place.is_some() {
         layer.wait = new.wait.clone();

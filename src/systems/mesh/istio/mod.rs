@@ -8,12 +8,12 @@ mod routes;
 use std::collections::BTreeSet;
 
 use crate::facts::{Facts, MeshDefaultFact};
-use crate::model::{Attempts, Layer, Scope};
+use crate::model::{Attempts, HostRef, Layer, Scope};
 use crate::source::Span;
 use crate::systems::envoy_based::Policy;
 use crate::systems::objects;
 use crate::systems::retry_on::RETRY_STATE;
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, delegates, upstreams};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, delegates, protocols, upstreams};
 
 /// Istio.
 pub struct Istio;
@@ -106,6 +106,7 @@ impl System for Istio {
         // Several files can say that a host is in the mesh.
         let mut seen = BTreeSet::new();
         facts.layers.retain(|l| !is_fallback(l) || seen.insert(l.id.clone()));
+        drop_bytes(facts);
         filters::apply(facts);
         upstreams::resolve(facts, ID);
     }
@@ -118,6 +119,16 @@ pub(in crate::systems) fn default_policy(opens: Span, before_1_24: bool) -> Poli
 
 fn is_fallback(layer: &Layer) -> bool {
     layer.system == ID && matches!(layer.scope, Scope::Hops { fallback: true, .. })
+}
+
+/// Takes the default away from hosts whose ports carry no HTTP: Istio makes no routes for them.
+fn drop_bytes(facts: &mut Facts) {
+    let services = &facts.services;
+    let is_bytes = |host: &HostRef| {
+        let ports = protocols::ports(host, services);
+        !ports.is_empty() && ports.into_iter().all(protocols::is_bytes_to_istio)
+    };
+    facts.layers.retain(|l| !is_fallback(l) || !matches!(&l.scope, Scope::Hops { to, .. } if to.iter().all(is_bytes)));
 }
 
 /// Puts the mesh's own default where a route has none; one that switches retries off takes the layers of hosts

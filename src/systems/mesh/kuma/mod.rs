@@ -6,19 +6,20 @@ mod retry;
 
 use std::collections::BTreeSet;
 
-use crate::facts::{Facts, SwitchFact, UpstreamFact};
-use crate::model::{Advice, Attempts, Callers, GatewayName, HostRef, Layer, LayerKind, Scope, Setting, Unresolved};
+use crate::facts::{Facts, LimitFact, SwitchFact, UpstreamFact};
+use crate::model::{
+    Advice, Attempts, Callers, GatewayName, HostRef, Inert, Layer, LayerKind, Scope, Setting, Unresolved,
+};
 use crate::source::Span;
 use crate::syntax::Node;
 use crate::systems::envoy_based::{self, Count, Identity, Policy};
 use crate::systems::retry_on;
-use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, settings, upstreams};
+use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, protocols, settings, upstreams};
 
 /// Kuma.
 pub struct Kuma;
 
 const ID: &str = "kuma";
-const TIMEOUTS: &str = "kuma's MeshTimeouts";
 const DEFAULTS: &str = "kumahq/kuma pkg/defaults/mesh/meshretry.go";
 const CONFIGURER: &str = "kumahq/kuma pkg/plugins/policies/meshretry/plugin/xds/configurer.go";
 const TIMEOUT: &str = "kumahq/kuma pkg/defaults/mesh/meshtimeout.go";
@@ -120,9 +121,7 @@ impl System for Kuma {
                 "Retry" => legacy::read(&resource, facts),
                 "Mesh" => facts.switches.extend(initial_policies(&resource)),
                 "MeshHTTPRoute" => facts.upstreams.push(route(&resource)),
-                "MeshTimeout" if resource.spec.walk().any(|n| n.get("requestTimeout").is_some()) => {
-                    facts.switches.push(SwitchFact { system: TIMEOUTS, on: true, span: resource.name_span });
-                }
+                "MeshTimeout" => facts.limits.extend(limits(&resource)),
                 _ => {}
             }
             for target in resource.spec.get("to").map_or(&[][..], Node::items) {
@@ -134,24 +133,83 @@ impl System for Kuma {
     }
 
     fn join(&self, facts: &mut Facts) {
-        let taken = |facts: &mut Facts, system: &str| -> Vec<SwitchFact> {
-            let (mine, rest) = std::mem::take(&mut facts.switches).into_iter().partition(|s| s.system == system);
-            facts.switches = rest;
-            mine
-        };
-        let (meshes, timeouts) = (taken(facts, ID), taken(facts, TIMEOUTS));
+        let (meshes, rest): (Vec<_>, _) = std::mem::take(&mut facts.switches).into_iter().partition(|s| s.system == ID);
+        facts.switches = rest;
         resolve_routes(facts);
+        drop_bytes(facts);
         let mut seen = BTreeSet::new();
         facts.layers.retain(|l| !is_fallback(l) || seen.insert(l.id.clone()));
         if !whole_mesh(facts) && !meshes.is_empty() && meshes.iter().all(|m| !m.on) {
             facts.layers.retain(|l| !is_fallback(l));
         }
-        if let Some(timeout) = timeouts.first() {
-            for layer in facts.layers.iter_mut().filter(|l| l.system == ID) {
-                layer.overall = Some(Setting::unknown("a MeshTimeout sets it", Some(timeout.span)));
+        apply_limits(facts);
+    }
+}
+
+/// The limits that a MeshTimeout sets.
+fn limits(resource: &Resource<'_>) -> Vec<LimitFact> {
+    let from = resource.spec.get("targetRef").filter(|t| t.get("kind").and_then(Node::as_str) != Some("Mesh"));
+    let from = from.map(|target| callers(Some(target)));
+    let limit = |target: &Node| {
+        let node = target.at(&["default", "http", "requestTimeout"])?;
+        let to = target.get("targetRef").filter(|t| t.get("kind").and_then(Node::as_str) != Some("Mesh"));
+        let to = match to {
+            // What it names otherwise, such as a route, are not all requests to a host.
+            Some(to) => vec![host(to, resource.namespace)?],
+            None => Vec::new(),
+        };
+        let limit = settings::limit(node, envoy_based::go);
+        Some(LimitFact { system: ID, from: from.clone(), to, limit, span: node.span })
+    };
+    resource.spec.get("to").map_or(&[][..], Node::items).iter().filter_map(|target| limit(target)).collect()
+}
+
+/// Gives each layer the limit of the MeshTimeout for its host, else of that for all, else the default one.
+fn apply_limits(facts: &mut Facts) {
+    let (mine, rest): (Vec<_>, _) = std::mem::take(&mut facts.limits).into_iter().partition(|l| l.system == ID);
+    facts.limits = rest;
+    for layer in facts.layers.iter_mut().filter(|l| l.system == ID) {
+        let Scope::Hops { from, to, .. } = &layer.scope else { continue };
+        let names = |limit: &LimitFact| {
+            let is = |a: &HostRef, b: &HostRef| {
+                upstreams::same_name((&a.name, a.namespace.as_deref()), (&b.name, b.namespace.as_deref()))
+            };
+            limit.to.iter().any(|a| to.iter().any(|b| is(a, b)))
+        };
+        let nearest = mine.iter().find(|l| names(l)).or_else(|| mine.iter().find(|l| l.to.is_empty()));
+        let overall = match nearest {
+            None => Some(policy::default_overall()),
+            Some(LimitFact { from: Some(others), span, .. }) if others != from => {
+                Some(Setting::unknown("a MeshTimeout sets it for some of the callers", Some(*span)))
             }
-            facts.inert.retain(|i| !(i.owner.starts_with("Kuma ") && i.why.contains(", the default,")));
-        }
+            Some(limit) => limit.limit.clone(),
+        };
+        envoy_based::bound(layer, overall, "perTryTimeout", &mut facts.inert);
+    }
+}
+
+/// Kuma makes no routes, and so no retries, for ports that carry neither HTTP/1 nor gRPC.
+fn drop_bytes(facts: &mut Facts) {
+    let services = &facts.services;
+    let bytes = |layer: &Layer| {
+        let all = targets(layer).iter().map(|host| {
+            let ports = protocols::ports(host, services);
+            ports.iter().all(|port| protocols::is_bytes_to_kuma(port)).then(|| ports.first().map(|p| p.span)).flatten()
+        });
+        all.collect::<Option<Vec<Span>>>().and_then(|spans| spans.first().copied())
+    };
+    facts.layers.retain(|l| !is_fallback(l) || bytes(l).is_none());
+    for layer in facts.layers.iter_mut().filter(|l| l.system == ID && l.is_active()) {
+        let Some(port) = bytes(layer) else { continue };
+        let why =
+            "Kuma retries only what a port with `appProtocol: http` or `grpc` carries, and takes the rest for TCP";
+        facts.inert.push(
+            Inert::new(layer.opens, "the policy", why)
+                .of(&layer.name)
+                .because(port, "a port of the Service")
+                .instead("Set `appProtocol: http` or `grpc` on the ports of the Service"),
+        );
+        layer.attempts = Setting::written(Attempts::Count(1), layer.opens);
     }
 }
 
@@ -207,7 +265,7 @@ fn fallback(to: HostRef) -> Layer {
         count: Count { attempts: Setting::default(Attempts::Count(6), DEFAULTS), reading: String::new(), place: opens },
         wait: envoy_based::default_wait(),
         conditions: policy::default_http(opens),
-        per_try: None,
+        per_try: Some(Setting::default(std::time::Duration::from_secs(16), DEFAULTS)),
     };
     let name = format!("Kuma's default policy for {}", to.name);
     let identity =
@@ -218,7 +276,7 @@ fn fallback(to: HostRef) -> Layer {
     Layer {
         reading: layer.name.clone(),
         asked_for: false,
-        overall: Some(Setting::default(std::time::Duration::from_secs(15), TIMEOUT)),
+        overall: Some(policy::default_overall()),
         advice: advice(),
         ..layer
     }

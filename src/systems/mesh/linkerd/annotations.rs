@@ -23,6 +23,12 @@ pub(super) fn layer_of(object: &Object<'_>, inert: &mut Vec<Inert>) -> Option<La
     if object.version.starts_with("policy.linkerd.io/") {
         inert.extend(unread_blocks(object));
     }
+    if let Some(first) = first.filter(|_| to.is_empty() && matches!(object.kind, "HTTPRoute" | "GRPCRoute")) {
+        let why = "Linkerd reads them on routes whose parent is a Service, and this one has none";
+        let found = Inert::new(first.key_span, settings::quote(first), why);
+        let found = found.of(&format!("Linkerd annotations on {} {}", object.kind, object.name));
+        inert.push(found.instead("Annotate the Service, or a route with the Service among its `parentRefs`"));
+    }
     let first = first.filter(|_| !to.is_empty())?;
     let (kind, prefix) = if object.kind == "Service" { ("Service", SERVICES) } else { (object.kind, ROUTES) };
     let name = format!("Linkerd policy of {kind} {}", object.name);
@@ -53,10 +59,20 @@ pub(super) fn layer_of(object: &Object<'_>, inert: &mut Vec<Inert>) -> Option<La
         retries: conditions,
         methods: methods(object),
         per_try: timeout.and_then(|e| settings::limit(&e.value, go)),
-        overall: annotation(object, "timeout.linkerd.io/request").and_then(|e| settings::limit(&e.value, go)),
+        overall: match annotation(object, "timeout.linkerd.io/request") {
+            Some(e) => settings::limit(&e.value, go),
+            None => shortest_of_rules(object),
+        },
         advice: advice(),
         ..layer(id, name, first.key_span, to, attempts)
     })
+}
+
+/// The limits on all tries that the rules of a route set: the shortest cuts tries off.
+fn shortest_of_rules(object: &Object<'_>) -> Option<Setting<Duration>> {
+    let rules = object.spec(&["rules"]).map_or(&[][..], Node::items).iter();
+    let limits = rules.filter_map(|rule| settings::limit(rule.at(&["timeouts", "request"])?, go));
+    limits.min_by_key(|l| l.value().copied().unwrap_or(Duration::MAX))
 }
 
 fn go(node: &Node) -> Option<Duration> {

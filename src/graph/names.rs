@@ -17,9 +17,20 @@ pub(super) fn host_of(url: &str) -> Option<String> {
         _ => authority,
     };
     let name = name.trim_matches(['[', ']']).trim_end_matches('.').to_lowercase();
+    let name = match name.as_str() {
+        "localhost" | "127.0.0.1" => invoked(rest).unwrap_or(name),
+        _ => name,
+    };
     let known = name.replace("{}", "").chars().any(char::is_alphanumeric);
     let usual = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '{' | '}');
     (known && name.chars().all(usual)).then_some(name)
+}
+
+/// The application that a sidecar of Dapr's on this machine is asked to call: `localhost:3500/v1.0/invoke/orders/method/x`.
+fn invoked(rest: &str) -> Option<String> {
+    let path = rest.split_once('/').map(|(_, path)| path)?;
+    let app = path.strip_prefix("v1.0/invoke/")?.split('/').next()?;
+    Some(app.to_lowercase()).filter(|app| !app.is_empty())
 }
 
 fn is_port(text: &str) -> bool {
@@ -111,6 +122,8 @@ mod tests {
             ("http://[::1]:8080", "::1"),
             ("http://10.0.0.7/x", "10.0.0.7"),
             ("kafka-0:9092,kafka-1:9092", "kafka-0"),
+            ("http://localhost:3500/v1.0/invoke/Stock/method/a", "stock"),
+            ("http://localhost:3500/v1.0/state/stock", "localhost"),
         ] {
             assert_eq!(host_of(url).as_deref(), Some(host), "{url}");
         }

@@ -235,6 +235,9 @@ pub struct Conditions {
     /// Set where the layer does not discriminate: the arm or setting that takes every error,
     /// or the retry call that has no predicate.
     pub any_error: Option<Span>,
+    /// Whether a connection that breaks after the request was sent is retried: no failure mode of its own, yet the request
+    /// may have been processed.
+    pub lost_answers: bool,
 }
 
 /// One item of a condition: a list item, a token, an arm.

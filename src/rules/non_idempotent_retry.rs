@@ -34,7 +34,8 @@ impl Rule for NonIdempotentRetry {
             let processed = may_be_processed(layer);
             let speaks = of_grpc.contains(&ix) || !matches!(layer.kind, LayerKind::Gateway | LayerKind::Mesh);
             let processed = if speaks { processed } else { processed.difference(Mode::grpc().collect()) };
-            if layer.is_active() && layer.is_on_paths() && !processed.is_empty() {
+            let lost = layer.retries.lost_answers && matches!(layer.kind, LayerKind::Gateway | LayerKind::Mesh);
+            if layer.is_active() && layer.is_on_paths() && (lost || !processed.is_empty()) {
                 findings.extend(allowed(layer, processed, seen.by_settings.get(&ix)));
             }
         }

@@ -105,6 +105,8 @@ pub(super) fn wait(
     parse: fn(&Node) -> Option<Duration>,
 ) -> (Wait, Option<Span>) {
     let read = |node: &Node| match parse(node) {
+        // Envoy counts in whole milliseconds, one at least.
+        Some(d) if !d.is_zero() => Setting::written(d.max(Duration::from_millis(1)), node.span),
         Some(d) => Setting::written(d, node.span),
         None => Setting::unknown("not a duration", Some(node.span)),
     };

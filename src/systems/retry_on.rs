@@ -65,6 +65,7 @@ pub(super) fn read(words: &[(&str, Span)], statuses: &[(u16, Span)], around: Aro
         };
         out.known = true;
         add(&mut out.conditions, modes, span, word);
+        out.conditions.lost_answers |= matches!(word, "5xx" | "gateway-error" | "reset");
         match word {
             "retriable-status-codes" if statuses.is_empty() && !(around.numbers && names_statuses(words)) => {
                 let why = "it stands for a list of statuses, and there is none, so it retries nothing";

@@ -199,7 +199,7 @@ fn how_long_a_try_may_take_is_read_where_each_system_says_it() {
     let route = "{apiVersion: apisix.apache.org/v2, kind: ApisixRoute, metadata: {name: r, namespace: n}, spec: {http: [{name: a, timeout: {read: 9s}, backends: [{serviceName: a, servicePort: 80}]}]}}";
     assert_eq!(tries("k.yaml", upstream).1, Some(2000));
     assert_eq!(tries("k.yaml", &format!("{upstream}\n---\n{route}")).1, Some(9000));
-    let origin = "{Resources: {W: {Type: 'AWS::CloudFront::Distribution', Properties: {DistributionConfig: {Origins: [{Id: a, DomainName: a.example, ConnectionTimeout: 3, CustomOriginConfig: {OriginReadTimeout: 20}}]}}}}}";
+    let origin = "{Resources: {W: {Type: 'AWS::CloudFront::Distribution', Properties: {DistributionConfig: {Origins: [{Id: a, DomainName: a.example, CustomOriginConfig: {OriginReadTimeout: 23}}]}}}}}";
     assert_eq!(tries("t.yaml", origin), (Some(3), Some(23_000), Some(0)));
 }
 
@@ -244,4 +244,72 @@ fn rules_of_oathkeeper_have_settings_of_their_own() {
     let bare =
         "[{id: r, match: {url: 'http://a'}, authenticators: [{handler: noop}], authorizer: {handler: remote_json}}]";
     assert_eq!(facts("rules.yaml", bare).layers.len(), 0);
+}
+
+#[test]
+fn the_budget_of_a_subset_is_for_routes_that_lead_there() {
+    let rule = "{apiVersion: networking.istio.io/v1, kind: DestinationRule, metadata: {name: a, namespace: n}, spec: {host: a, subsets: [{name: v1, trafficPolicy: {retryBudget: {percent: 7}}}]}}";
+    let budget = |destinations: &str| {
+        let route = format!(
+            "{{apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {{name: a, namespace: n}}, spec: {{hosts: [a], http: [{{route: [{destinations}]}}]}}}}"
+        );
+        let layers = facts("k.yaml", &format!("{rule}\n---\n{route}")).layers;
+        layers.iter().find(|l| l.id.contains("virtualservice")).unwrap().budget.is_some()
+    };
+    assert!(budget("{destination: {host: a, subset: v1}}"));
+    assert!(!budget("{destination: {host: a}}"));
+    assert!(!budget("{destination: {host: a, subset: v2}}"));
+    assert!(!budget("{destination: {host: a, subset: v1}}, {destination: {host: a, subset: v2}}"));
+}
+
+#[test]
+fn envoys_word_for_resets_covers_requests_that_were_sent() {
+    let lost = |word: &str| {
+        let text = format!(
+            "{{virtual_hosts: [{{name: v, domains: ['*'], routes: [{{match: {{prefix: /}}, route: {{cluster: a, retry_policy: {{retry_on: {word}}}}}}}]}}]}}"
+        );
+        facts("envoy.yaml", &text).layers[0].retries.lost_answers
+    };
+    assert!(lost("reset") && lost("gateway-error"));
+    assert!(!lost("connect-failure") && !lost("reset-before-request"));
+}
+
+#[test]
+fn traefik_waits_for_an_answer_as_the_transport_of_the_service_says() {
+    let service = |transport: &str| {
+        let text = format!(
+            "{{http: {{routers: {{r: {{rule: x, service: s, middlewares: [m]}}}}, middlewares: {{m: {{retry: {{attempts: 3}}}}}}, services: {{s: {{loadBalancer: {{serversTransport: {transport}, servers: [{{url: 'http://a'}}]}}}}}}, serversTransports: {{t: {{forwardingTimeouts: {{responseHeaderTimeout: 7s}}}}}}}}}}"
+        );
+        tries("t.yml", &text).1
+    };
+    assert_eq!(service("t"), Some(7000));
+    assert_eq!(service("other"), None);
+}
+
+#[test]
+fn kong_tries_what_a_route_of_the_gateway_api_leads_to_six_times() {
+    let route = |gateway: &str, timeouts: &str| {
+        format!(
+            "{{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {{name: gw, namespace: n}}, spec: {{gatewayClassName: {gateway}}}}}\n---\n{{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {{name: r, namespace: n}}, spec: {{parentRefs: [{{name: gw}}], rules: [{{{timeouts}backendRefs: [{{name: a, port: 80}}]}}]}}}}"
+        )
+    };
+    let timeouts = "timeouts: {backendRequest: 7s}, ";
+    assert_eq!(tries("k.yaml", &route("kong", timeouts)), (Some(6), Some(7000), Some(0)));
+    assert_eq!(facts("k.yaml", &route("contour", timeouts)).layers.len(), 0);
+    let service = "{apiVersion: v1, kind: Service, metadata: {name: a, namespace: n, annotations: {konghq.com/retries: '3'}}, spec: {ports: [{port: 80}]}}";
+    assert_eq!(
+        tries("k.yaml", &format!("{service}\n---\n{}", route("kong", timeouts))),
+        (Some(4), Some(7000), Some(0))
+    );
+}
+
+#[test]
+fn synapse_moves_on_to_the_next_endpoint() {
+    let endpoint = |list: &str| {
+        format!(
+            "<endpoint name=\"x\"><{list}><endpoint name=\"a\"><address uri=\"http://a\"/></endpoint><endpoint name=\"b\"><http uri-template=\"http://b/\"/></endpoint></{list}></endpoint>"
+        )
+    };
+    assert_eq!(tries("e.xml", &endpoint("failover")).0, Some(2));
+    assert_eq!(facts("e.xml", &endpoint("recipientlist")).layers.len(), 0);
 }

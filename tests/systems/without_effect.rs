@@ -24,6 +24,12 @@ const CASES: &[Case] = &[
         "a list of statuses, and there is none",
     ),
     case(
+        "vs.yaml",
+        "{apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {name: a}, spec: {hosts: [a], http: [{retries: {attempts: 3, retryOn: '503, reset'}, route: [{destination: {host: a}}]}]}}",
+        "{apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {name: a}, spec: {hosts: [a], http: [{retries: {attempts: 3, retryOn: '503,reset'}, route: [{destination: {host: a}}]}]}}",
+        "a blank follows a comma",
+    ),
+    case(
         "route.yaml",
         "{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r, annotations: {retry.linkerd.io/http: '503'}}, spec: {parentRefs: [{name: gw}], rules: [{backendRefs: [{name: s, port: 80}]}]}}",
         "{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r, annotations: {retry.linkerd.io/http: '503'}}, spec: {parentRefs: [{group: core, kind: Service, name: s}], rules: [{backendRefs: [{name: s, port: 80}]}]}}",

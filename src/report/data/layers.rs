@@ -187,7 +187,7 @@ fn wait(wait: &Wait) -> String {
             format!("{0}, then {0} more each time{1}", said(step.value()), up_to(cap.value()))
         }
         Wait::Exponential { base, factor, cap } => {
-            let factor = factor.value().map_or_else(|| "a factor that is not known".to_owned(), |f| format!("{f}"));
+            let factor = factor.value().map_or_else(|| "a factor that is not known".to_owned(), |f| rounded(*f));
             format!("{}, then × {factor} each time{}", said(base.value()), up_to(cap.value()))
         }
         Wait::Scheduled { waits, .. } => {
@@ -196,6 +196,12 @@ fn wait(wait: &Wait) -> String {
         }
         Wait::Unknown { why } => format!("not known: {why}"),
     }
+}
+
+/// At most two places behind the point.
+fn rounded(number: f64) -> String {
+    let text = format!("{number:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn waits(layer: &Layer) -> Option<Vec<f64>> {

@@ -56,7 +56,7 @@ pub(crate) fn layer(
     layer.place = place;
     layer.opens = span;
     layer.attempts = attempts;
-    layer.retries = Conditions { yes, unknown, picks, any_error };
+    layer.retries = Conditions { yes, unknown, picks, any_error, lost_answers: false };
     layer.retry_after = match retry_after {
         Some(span) => Setting::written(true, span),
         None => Setting::default(false, "the code"),

@@ -222,8 +222,12 @@ impl Actions {
             // Below its first line an action is blank, so that a word stays on one line.
             let action = text.get(hole.clone()).unwrap_or_default();
             let line = action.find('\n').map_or(hole.end, |n| hole.start + n);
-            fill(&mut bytes, hole.start..line, if is_silent(action) { b' ' } else { b'x' });
+            let puts_nothing = is_silent(action) || stands_for_text(text, hole);
+            fill(&mut bytes, hole.start..line, if puts_nothing { b' ' } else { b'x' });
             fill(&mut bytes, line..hole.end, b' ');
+            if touches_key(text, hole) {
+                fill(&mut bytes, hole.start..hole.start + 1, b' ');
+            }
         }
         for (n, line) in self.lines.iter().enumerate() {
             let indent = if blocks { self.block_on(text, line) } else { None };
@@ -270,6 +274,25 @@ impl Actions {
         // Every byte of a character that is more than one byte long lies in the same range, so this is UTF-8.
         String::from_utf8(bytes).unwrap_or_else(|_| text.to_string())
     }
+}
+
+/// Whether an action that begins a new line stands right behind a key: `hosts:{{ toYaml .Values.hosts | nindent 4 }}`. Of
+/// its place the first byte is the blank that YAML wants there.
+pub(super) fn touches_key(text: &str, hole: &Range<usize>) -> bool {
+    let before = text.get(..hole.start).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
+    let key = line.strip_suffix(':').unwrap_or_default();
+    let is_key = !key.is_empty() && !key.contains(|c: char| c.is_whitespace() || c == ':');
+    is_key && text.get(hole.clone()).is_some_and(|action| action.starts_with("{{") && action.contains("nindent"))
+}
+
+/// Whether an action is the whole of a text that begins on the next line: `ca.crt: |-{{ .Values.pem | nindent 4 }}`.
+fn stands_for_text(text: &str, hole: &Range<usize>) -> bool {
+    let before = text.get(..hole.start).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default().trim_end();
+    let mark = line.trim_end_matches(['-', '+']).strip_suffix(['|', '>']).unwrap_or_default();
+    let after = text.get(hole.end..).unwrap_or_default().split('\n').next().unwrap_or_default();
+    (mark.ends_with(": ") || mark.ends_with("- ")) && after.trim().is_empty()
 }
 
 /// How an action that puts a block in indents it, and what it puts there: `include "labels" . | nindent 4`.

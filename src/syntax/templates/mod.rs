@@ -16,7 +16,7 @@ pub use values::{Chart, resolve};
 
 use super::tree::{Entry, MAX_ERRORS, Node, Parsed, Scalar, Value};
 use super::yaml;
-use crate::source::SourceFile;
+use crate::source::{SourceFile, Span};
 use actions::{Actions, Branch};
 
 /// Reads a YAML file that may be a template.
@@ -105,7 +105,18 @@ impl Restore<'_> {
             Value::List(items) => Value::List(items.iter().map(|n| self.node(n)).collect()),
             Value::Map(entries) => Value::Map(entries.iter().map(|e| self.entry(e)).collect()),
         };
-        Arc::new(Node { span: node.span, value, tag: node.tag.clone() })
+        Arc::new(Node { span: self.whole(node), value, tag: node.tag.clone() })
+    }
+
+    /// The place of a node, with the byte of an action that was made the blank behind a key.
+    fn whole(&self, node: &Node) -> Span {
+        let before = node.span.range().start.checked_sub(1);
+        let after = self.holes.partition_point(|hole| hole.end <= node.span.range().start);
+        let hole = self.holes.get(after).filter(|hole| Some(hole.start) == before && node.scalar().is_some());
+        match hole.filter(|hole| actions::touches_key(self.text, hole)) {
+            Some(_) => Span { start: node.span.start.saturating_sub(1), ..node.span },
+            None => node.span,
+        }
     }
 
     fn entry(&self, entry: &Entry) -> Entry {
@@ -133,7 +144,7 @@ impl Restore<'_> {
     }
 
     fn scalar(&self, node: &Node, scalar: &Scalar) -> Scalar {
-        let source = self.source(node.span.range());
+        let source = self.source(self.whole(node).range());
         if source.starts_with(['|', '>']) {
             return Scalar { text: without_indent(source).into(), ..scalar.clone() };
         }

@@ -112,3 +112,25 @@ fn whatever_is_repeated_is_read_once() {
     }
     assert!(start.elapsed().as_secs() < 60);
 }
+
+#[test]
+fn an_action_right_behind_a_key_begins_a_line_of_its_own() {
+    let text = "hosts:{{ .Values.hosts | toYaml | nindent 4 }}\nurl: http://a:{{ .Values.port }}\npem: |-{{ .Values.pem | nindent 4 }}\nlist:\n- |{{ .Values.x | nindent 4 }}\nlast: 1\n";
+    let parsed = parse(&file(text));
+    assert_eq!(parsed.errors, []);
+    let root = &parsed.documents[0];
+    let hosts = root.get("hosts").unwrap();
+    assert_eq!(hosts.as_str(), Some("{{ .Values.hosts | toYaml | nindent 4 }}"));
+    assert_eq!(&text[hosts.span.range()], "{{ .Values.hosts | toYaml | nindent 4 }}");
+    assert_eq!(root.get("url").and_then(Node::as_str), Some("http://a:{{ .Values.port }}"));
+    assert_eq!(root.get("pem").and_then(Node::as_str), Some(""));
+    assert_eq!(root.get("last").and_then(Node::as_int), Some(1));
+}
+
+#[test]
+fn a_port_behind_a_host_is_no_value_of_a_key() {
+    for text in ["- 8080:{{ .Values.port }}\n", "a:{{ .Values.x }}\n"] {
+        let parsed = parse(&file(text));
+        assert!(parsed.documents.iter().all(|d| d.get("a").is_none()), "{text}");
+    }
+}

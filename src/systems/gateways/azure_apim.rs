@@ -273,7 +273,7 @@ fn conditions(condition: Option<&Node>) -> Conditions {
     }
     let (yes, unknown) = status_tests::alternatives(inner, of_test);
     let text = format!("`{}`", settings::shown(text));
-    Conditions { yes, unknown, picks: vec![Pick { modes: yes, span, text }], any_error: None }
+    Conditions { yes, unknown, picks: vec![Pick { modes: yes, span, text }], ..Conditions::default() }
 }
 
 fn all() -> ModeSet {

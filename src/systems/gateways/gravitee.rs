@@ -214,7 +214,7 @@ fn conditions(configuration: &Node) -> Conditions {
         };
     let yes = yes.union(transport);
     let pick = Pick { modes: yes, span, text: format!("`{}`", settings::shown(text)) };
-    Conditions { yes, unknown: unknown.difference(yes), picks: vec![pick], any_error: None }
+    Conditions { yes, unknown: unknown.difference(yes), picks: vec![pick], ..Conditions::default() }
 }
 
 fn of_test(test: &str) -> Option<ModeSet> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{kong, own_counts};
-use crate::facts::{Facts, PolicyUseFact};
+use crate::facts::{Facts, LimitFact, PolicyUseFact, RouteRuleFact};
 use crate::model::{Attempts, GatewayName, HostRef, Inert, Layer, Scope, Setting};
 use crate::source::{SourceFile, Span};
 use crate::syntax::Entry;
@@ -72,6 +72,7 @@ impl System for KongIngress {
     fn join(&self, facts: &mut Facts) {
         override_services(facts);
         own_counts::join(facts, ID, SERVICE);
+        take_limits(facts);
         kong::widen(facts, ID);
     }
 }
@@ -138,6 +139,30 @@ fn layer(id: String, name: String, opens: Span, from: Vec<GatewayName>, to: Vec<
         },
         scope: base::hops(from, to),
         ..base::layer(ID, id.into(), name, opens, TRANSLATOR)
+    }
+}
+
+/// A rule of a route of the Gateway API, which the controller makes a service of; its limit on one try is read.
+pub(super) fn of_rule(rule: &RouteRuleFact, from: Vec<GatewayName>, facts: &mut Facts) {
+    let id = format!("{ID}:{}", rule.id);
+    if let Some(limit) = &rule.per_try {
+        let (limit, span) = (Some(limit.clone()), limit.span().unwrap_or(rule.opens));
+        facts.limits.push(LimitFact { system: ID, from: None, to: rule.to.clone(), limit, span });
+    }
+    facts.layers.push(layer(id, rule.title.clone(), rule.opens, from, rule.to.clone()));
+}
+
+/// Puts the limits of rules on the services that set none.
+fn take_limits(facts: &mut Facts) {
+    let (mine, rest): (Vec<_>, _) = std::mem::take(&mut facts.limits).into_iter().partition(|l| l.system == ID);
+    facts.limits = rest;
+    let open = |l: &&mut Layer| l.system == ID && l.per_try.as_ref().is_some_and(Setting::is_default);
+    for layer in facts.layers.iter_mut().filter(open) {
+        let Scope::Hops { to, .. } = &layer.scope else { continue };
+        let is = |a: &HostRef| to.iter().any(|b| a.name == b.name && a.namespace == b.namespace);
+        if let Some(limit) = mine.iter().find(|l| l.to.iter().any(is)).and_then(|l| l.limit.clone()) {
+            layer.per_try = Some(limit);
+        }
     }
 }
 

@@ -25,7 +25,7 @@ static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Ory Oathkeeper",
     reads: "`oathkeeper.yml` and access rules: handlers that ask other services, and their `retry`",
-    marks: &["authorizers", "mutators"],
+    marks: &["authorizer", "mutators"],
     defaults: &[
         DefaultFigure {
             what: "remote, remote_json, oauth2_introspection, oauth2_client_credentials",

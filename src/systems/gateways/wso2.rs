@@ -21,8 +21,8 @@ const CONTEXT: &str = "wso2/wso2-synapse modules/core/src/main/java/org/apache/s
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "WSO2 API Manager",
-    reads: "`endpointConfig` of API projects (api.yaml, api.json): endpoints that fail over",
-    marks: &["endpointConfig"],
+    reads: "`endpointConfig` of API projects (api.yaml, api.json) and endpoints of Synapse in XML that fail over",
+    marks: &["endpointConfig", "<failover"],
     defaults: &[
         DefaultFigure { what: "a single endpoint", value: "1 attempt", source: CONTEXT },
         DefaultFigure { what: "retryTimeOut", value: "sends no message again", source: CONTEXT },
@@ -41,6 +41,7 @@ impl System for Wso2 {
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
         for (file, root) in unit.documents() {
+            synapse(file, root, facts);
             let api = root.get("data").unwrap_or(root);
             let Some(config) = api.get("endpointConfig").filter(|c| c.get("endpoint_type").is_some()) else { continue };
             let title = api.get("name").and_then(Node::as_str).unwrap_or("without a name");
@@ -48,6 +49,38 @@ impl System for Wso2 {
                 read(file, title, config, stage, facts);
             }
         }
+    }
+}
+
+/// An endpoint of Synapse's in XML that moves on to others.
+fn synapse(file: &SourceFile, root: &Node, facts: &mut Facts) {
+    let elements = |node: &Node, name: &str| -> Vec<Entry> {
+        let all = node.walk().flat_map(Node::entries).filter(|e| &*e.key == name && e.value.block().is_some());
+        all.take(settings::MAX_LIST).cloned().collect()
+    };
+    let attribute = |e: &Entry, name: &str| e.value.block()?.entry(name)?.value.args().next().cloned();
+    for (at, list) in elements(root, "failover").iter().enumerate() {
+        let Some(block) = list.value.block() else { continue };
+        let plain = elements(block, "address").into_iter().filter_map(|e| attribute(&e, "uri"));
+        let http = elements(block, "http").into_iter().filter_map(|e| attribute(&e, "uri-template"));
+        let to = plain.chain(http).filter_map(|n| settings::host(n.as_str()?, n.span, None));
+        let to = settings::distinct(to);
+        if to.len() < 2 {
+            continue;
+        }
+        let name = format!("WSO2 Synapse failover {}", at + 1);
+        let from = GatewayName::OfFile { file: file.id, system: ID };
+        let modes = ModeSet::transport();
+        let pick = Pick { modes, span: list.key_span, text: "the transport errors of Synapse".to_string() };
+        facts.layers.push(Layer {
+            reading: format!("{} endpoints of {name}", to.len()),
+            asked_for: true,
+            attempts: Setting::written(Attempts::Count(to.len() as u64), list.key_span),
+            retries: Conditions { yes: modes, picks: vec![pick], ..Conditions::default() },
+            advice: Advice { fewer: Some("list fewer endpoints to fail over to".to_string()), ..Advice::default() },
+            scope: base::hops(vec![from], to),
+            ..base::layer(ID, format!("{ID}:{}:{}", file.path, at + 1).into(), name, list.key_span, FAILOVER)
+        });
     }
 }
 

@@ -152,7 +152,10 @@ fn policy(key: &Entry, inert: &mut Vec<Inert>) -> Option<Policy> {
     if words.is_empty() && is_zero {
         return None;
     }
-    let on = retry_on::read(&words, &statuses, Around::default());
+    let mut on = retry_on::read(&words, &statuses, Around::default());
+    on.inert.iter_mut().filter(|i| i.why.contains("knows no such condition")).for_each(|i| {
+        i.why = "it is none of the conditions that Consul takes, and it refuses the entry".to_string();
+    });
     // Zero is passed on as nothing.
     let count = Count::of(count.filter(|_| !is_zero), key, envoy_based::one_retry());
     Some(Policy::new(count, key, listed, on, inert))

@@ -9,6 +9,7 @@ use crate::model::{
     Advice, Callers, Confidence, GatewayName, HostRef, Inert, Layer, LayerKind, Methods, Scope, Setting, Unresolved,
 };
 use crate::systems::envoy_based::{self, Identity, Policy};
+use crate::systems::gateways::kong_ingress;
 use crate::systems::mesh::istio;
 use crate::systems::settings;
 
@@ -97,7 +98,9 @@ impl<'a> Join<'a> {
         let implementation = self.implementation(rule);
         let callers = callers(rule);
         let attached = self.attached_to(rule);
-        let repeated = rule.retry.is_some() || !attached.is_empty() || implementation == Implementation::Istio;
+        let by_kong = implementation == Implementation::Without("Kong");
+        let repeated =
+            rule.retry.is_some() || !attached.is_empty() || implementation == Implementation::Istio || by_kong;
         for from in &callers.gateways {
             let grpc = rule.route.kind == "GRPCRoute";
             let limit = if repeated { None } else { rule.overall.clone().unwrap_or_else(|| implementation.overall()) };
@@ -124,6 +127,9 @@ impl<'a> Join<'a> {
         }
         // Routes of other APIs are here for what is attached to them.
         let is_of_api = matches!(rule.route.kind.as_str(), "HTTPRoute" | "GRPCRoute");
+        if by_kong && is_of_api {
+            kong_ingress::of_rule(rule, callers.gateways.clone(), facts);
+        }
         if attached.is_empty() && implementation == Implementation::Istio && is_of_api {
             facts.layers.push(self.default_of_istio(rule, callers));
         }

@@ -100,11 +100,16 @@ impl System for Traefik {
     fn join(&self, facts: &mut Facts) {
         let services = Services::take(facts);
         let uses = Uses::take(facts);
+        let answers = answers(facts);
         for layer in facts.layers.iter_mut().filter(|l| l.system == ID) {
             let Scope::Hops { from, to, .. } = &mut layer.scope else { continue };
             if let Some(key) = layer.id.strip_prefix(MIDDLEWARE) {
                 let (gateways, hosts) = uses.of(key.split('#').next().unwrap_or(key));
                 from.gateways = gateways;
+                // Each try waits so long for an answer.
+                let all: Option<Vec<_>> = hosts.iter().map(|h| answers.get(&h.name).cloned()).collect();
+                let longest = all.into_iter().flatten().max_by_key(|l| l.value().copied());
+                layer.per_try = layer.per_try.take().or(longest);
                 *to = hosts;
             }
             *to = services.hosts(to);
@@ -121,6 +126,14 @@ impl System for Traefik {
             route.to = services.hosts(&route.to);
         }
     }
+}
+
+/// How long Traefik waits for the head of an answer, by the services that routers name.
+fn answers(facts: &Facts) -> Limits {
+    let limited = facts.routes.iter().filter_map(|r| Some((r, r.limit.clone()?)));
+    let of_services =
+        limited.flat_map(|(route, limit)| route.to.iter().map(move |to| (to.name.clone(), limit.clone())));
+    of_services.filter(|(name, _)| name.starts_with(SERVICE)).collect()
 }
 
 /// What the id of a middleware's layer begins with; its key follows.

@@ -174,7 +174,7 @@ fn buffering(name: &str, id: &str, entry: &Entry) -> Option<Layer> {
         yes,
         unknown,
         picks: vec![Pick { modes: yes, span, text: "the expression".to_string() }],
-        any_error: None,
+        ..Conditions::default()
     };
     let (attempts, retries, methods) = match expression::read(text) {
         Some(reading) => {

@@ -6,6 +6,7 @@ use crate::model::{Budget, Inert, Setting};
 use crate::syntax::{Entry, Node};
 use crate::systems::objects::Object;
 use crate::systems::settings;
+use crate::systems::upstreams;
 
 /// A host with a policy is known to be in the mesh, whose default then holds for calls to it; a budget limits them.
 pub(super) fn read(object: &Object<'_>, before_1_24: bool, facts: &mut Facts) {
@@ -16,18 +17,51 @@ pub(super) fn read(object: &Object<'_>, before_1_24: bool, facts: &mut Facts) {
     let policies: Vec<&Node> = object.spec(&["trafficPolicy"]).into_iter().chain(subsets).collect();
     let owner = format!("Istio DestinationRule {}", object.name);
     facts.inert.extend(policies.iter().flat_map(|policy| inert(policy)).map(|i| i.of(&owner)));
-    let budget = policies.iter().find_map(|p| p.entry("retryBudget"));
-    if let Some(budget) = budget {
-        facts.upstreams.push(UpstreamFact {
-            system: ID,
-            name: to.name.clone(),
-            namespace: to.namespace.clone(),
-            to: Vec::new(),
-            budget: Some(Budget { ratio: ratio(&budget.value) }),
-            span: host.span,
-        });
+    let upstream = |name: String, budget: &Entry| UpstreamFact {
+        system: ID,
+        name,
+        namespace: to.namespace.clone(),
+        to: Vec::new(),
+        budget: Some(Budget { ratio: ratio(&budget.value) }),
+        span: host.span,
+    };
+    if let Some(budget) = object.spec(&["trafficPolicy"]).and_then(|p| p.entry("retryBudget")) {
+        facts.upstreams.push(upstream(to.name.clone(), budget));
+    }
+    for subset in object.spec(&["subsets"]).map_or(&[][..], Node::items) {
+        let budget = subset.get("trafficPolicy").and_then(|p| p.entry("retryBudget"));
+        if let Some((name, budget)) = subset.get("name").and_then(Node::as_str).zip(budget) {
+            facts.upstreams.push(upstream(of_subset(&to.name, name), budget));
+        }
     }
     routes::fallback(to, before_1_24, facts);
+}
+
+/// What a subset of a host goes by where hosts stand otherwise.
+pub(super) fn of_subset(host: &str, subset: &str) -> String {
+    format!("{subset} of {host}")
+}
+
+/// Puts the budgets of subsets on the routes that lead there alone.
+pub(super) fn budgets_of_subsets(facts: &mut Facts) {
+    let (uses, rest): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut facts.policy_uses).into_iter().partition(|u| u.system == ID);
+    facts.policy_uses = rest;
+    for used in uses {
+        let Some(to) = used.to.first() else { continue };
+        let (subset, host) = to.name.split_once(" of ").unwrap_or_default();
+        let is = |u: &&UpstreamFact| {
+            u.system == ID
+                && u.name.split_once(" of ").is_some_and(|(own, name)| {
+                    let (a, b) = ((name, u.namespace.as_deref()), (host, to.namespace.as_deref()));
+                    own == subset && upstreams::same_name(a, b)
+                })
+        };
+        let Some(budget) = facts.upstreams.iter().find(is).and_then(|u| u.budget.clone()) else { continue };
+        if let Some(layer) = facts.layers.iter_mut().find(|l| l.system == ID && *l.id == *used.policy) {
+            layer.budget = Some(budget);
+        }
+    }
 }
 
 fn ratio(budget: &Node) -> Setting<f64> {

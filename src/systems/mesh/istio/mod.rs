@@ -108,6 +108,7 @@ impl System for Istio {
         facts.layers.retain(|l| !is_fallback(l) || seen.insert(l.id.clone()));
         drop_bytes(facts);
         filters::apply(facts);
+        destinations::budgets_of_subsets(facts);
         upstreams::resolve(facts, ID);
     }
 }

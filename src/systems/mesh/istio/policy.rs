@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{ID, RETRY};
 use crate::facts::MeshDefaultFact;
-use crate::model::{Attempts, Conditions, Inert, Mode, ModeSet, Pick, Setting};
+use crate::model::{Attempts, Conditions, Confidence, Inert, Mode, ModeSet, Pick, Setting};
 use crate::source::Span;
 use crate::syntax::{Entry, Node};
 use crate::systems::envoy_based::{self, Count, Policy};
@@ -30,7 +30,13 @@ pub(super) fn read(
     let on = match words {
         Some(words) => {
             let around = Around { timeouts: per_try.is_some(), headers: false, numbers: true };
-            retry_on::read(&settings::list(&words.value), &[], around)
+            let mut on = retry_on::read(&settings::list(&words.value), &[], around);
+            on.inert.iter_mut().filter(|i| i.why.contains("knows no such condition")).for_each(|i| {
+                i.why = "Istio knows no such condition: its admission refuses the resource, and Envoy passes over it"
+                    .into();
+            });
+            on.inert.extend(blank(words));
+            on
         }
         None => {
             let conditions = default_conditions(key.key_span, before_1_24);
@@ -50,6 +56,15 @@ pub(super) fn read(
         None => inert.extend(without_attempts(key)),
     }
     policy
+}
+
+/// A blank behind a comma, which Istio does not take.
+fn blank(words: &Entry) -> Option<Inert> {
+    let text = words.value.as_str()?;
+    let has_blank = text.trim().split(',').skip(1).any(|part| part.starts_with(char::is_whitespace));
+    let why = "a blank follows a comma, for which Istio's admission refuses the resource";
+    let found = Inert::new(words.value.span, settings::quote(words), why).confidence(Confidence::Medium);
+    has_blank.then(|| found.instead("Take the blanks out"))
 }
 
 /// Settings of retries without their number, which then is zero.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{ID, VIRTUAL_SERVICE, policy};
-use crate::facts::{DelegationFact, Facts, RouteFact};
+use super::{ID, VIRTUAL_SERVICE, destinations, policy};
+use crate::facts::{DelegationFact, Facts, PolicyUseFact, RouteFact};
 use crate::model::{Advice, Callers, GatewayName, HostRef, Layer, LayerKind, Methods, Scope, Setting};
 use crate::source::{SourceFile, Span};
 use crate::syntax::Node;
@@ -64,8 +64,28 @@ impl<'a> Reader<'a> {
             }
             let to = self.called_as(&callers, destinations);
             let layer = self.layer(route, title, opens, Scope::Hops { from: callers, to, fallback: false }, facts);
+            facts.policy_uses.extend(self.subset(route, &layer));
             facts.layers.push(layer);
         }
+    }
+
+    /// The subset that all requests of a route go to, for its budget.
+    fn subset(&self, route: &Node, layer: &Layer) -> Option<PolicyUseFact> {
+        let mut all = route.get("route").map_or(&[][..], Node::items).iter().map(|target| {
+            let destination = target.get("destination")?;
+            let (host, subset) = (destination.get("host")?, destination.get("subset")?.as_str()?);
+            let host = settings::host(host.as_str()?, host.span, self.object.namespace)?;
+            Some(HostRef { name: destinations::of_subset(&host.name, subset), ..host })
+        });
+        let first = all.next()??;
+        all.all(|other| other.is_some_and(|o| o.name == first.name)).then(|| PolicyUseFact {
+            system: ID,
+            policy: layer.id.to_string(),
+            from: None,
+            span: first.span,
+            to: vec![first],
+            others: Vec::new(),
+        })
     }
 
     /// Another VirtualService takes a route over, with the policy of this one where it has none itself.

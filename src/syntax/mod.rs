@@ -127,7 +127,7 @@ impl Syntax {
             "cfg" => Self::HaProxy,
             "caddyfile" => Self::Caddyfile,
             "xml" => Self::Xml,
-            "hcl" | "tf" => Self::Hcl,
+            "hcl" | "tf" | "nomad" => Self::Hcl,
             "eskip" => Self::Eskip,
             "rs" => Self::Rust,
             "sql" => Self::Sql,

@@ -157,3 +157,20 @@ fn a_kong_ingress_counts_before_the_third_version() {
     assert_eq!(new.iter().map(|(_, n)| *n).collect::<Vec<_>>(), [Some(Attempts::Count(6)), Some(Attempts::Count(1))]);
     assert_eq!(inert, 1);
 }
+
+#[test]
+fn a_retry_of_api_management_inside_another_multiplies() {
+    let policy = "<policies><inbound><set-backend-service base-url=\"https://pay.internal\" /></inbound><backend>\
+        <retry condition=\"@(context.Response.StatusCode >= 500)\" count=\"5\" interval=\"10\">\
+        <retry condition=\"@(context.Response.StatusCode == 503)\" count=\"2\" interval=\"1\"><forward-request />\
+        </retry></retry></backend></policies>";
+    let files = vec![("policy.xml".to_string(), policy.to_string())];
+    let (sources, facts) = super::read(files, &Versions::default());
+    let model = graph::link(facts, CodeReading::default(), &sources, &Config::default());
+    let counts: Vec<Vec<Option<u64>>> = model
+        .hops
+        .iter()
+        .map(|h| h.layers.iter().map(|l| model.layer(l.layer).attempts.value().and_then(|a| a.count())).collect())
+        .collect();
+    assert_eq!(counts, [[Some(6), Some(3)]]);
+}

@@ -313,3 +313,14 @@ fn synapse_moves_on_to_the_next_endpoint() {
     assert_eq!(tries("e.xml", &endpoint("failover")).0, Some(2));
     assert_eq!(facts("e.xml", &endpoint("recipientlist")).layers.len(), 0);
 }
+
+#[test]
+fn tags_of_a_nomad_job_are_labels_of_traefik() {
+    let job = |tag: &str| {
+        format!(
+            "job \"a\" {{\n  group \"g\" {{\n    service {{\n      name = \"a\"\n      tags = [\"traefik.http.routers.a.rule=x\", \"traefik.http.routers.a.middlewares=m\", \"{tag}=6\"]\n    }}\n  }}\n}}\n"
+        )
+    };
+    assert_eq!(tries("a.nomad", &job("traefik.http.middlewares.m.retry.attempts")).0, Some(6));
+    assert_eq!(facts("a.nomad", &job("http.middlewares.m.retry.attempts")).layers.len(), 0);
+}

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::facts::Facts;
 use crate::model::{
-    Advice, Attempts, Conditions, GatewayName, HostRef, Jitter, Layer, Methods, ModeSet, Pick, STATUSES, Setting, Wait,
+    Advice, Attempts, Conditions, GatewayName, HostRef, Jitter, Layer, Methods, ModeSet, Pick, STATUSES, Scope, Setting, Wait,
 };
 use crate::source::SourceFile;
 use crate::syntax::xml::TEXT;
@@ -20,6 +20,8 @@ use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, embedded
 pub struct AzureApim;
 
 const ID: &str = "azure-api-management";
+/// Layers of one system on one hop would be alternatives.
+const NESTED: &str = "azure-api-management-nested";
 const RETRY: &str = "MicrosoftDocs/azure-docs articles/api-management/retry-policy.md";
 const FORWARD: &str = "MicrosoftDocs/azure-docs articles/api-management/forward-request-policy.md";
 
@@ -103,12 +105,23 @@ fn policies(file: &SourceFile, root: &Node, ids: &mut Ids, facts: &mut Facts) {
     // Where the requests of all sections go, if the policy itself says so.
     let backend = elements(root).find(|e| &*e.key == "set-backend-service");
     let backend = backend.and_then(|e| host(attribute(e, "base-url")?));
-    for retry in elements(root).filter(|e| &*e.key == "retry") {
+    let all: Vec<&Entry> = elements(root).filter(|e| &*e.key == "retry").collect();
+    for retry in &all {
         let from = GatewayName::OfFile { file: file.id, system: ID };
         let name = format!("API Management retry in {}", file.path.rsplit('/').next().unwrap_or(&file.path));
         let id = ids.next(format!("{ID}:{}", file.path));
-        facts.layers.extend(layer(retry, id, name, from, backend.clone()));
+        let around = all.iter().any(|other| other.key_span != retry.key_span && other.value.span.contains(retry.key_span));
+        let layer = layer(retry, id, name, from, backend.clone());
+        facts.layers.extend(layer.map(|layer| if around { nested(layer) } else { layer }));
     }
+}
+
+/// A retry inside of another one stands on the same hop, and multiplies.
+fn nested(mut layer: Layer) -> Layer {
+    if let Scope::Hops { fallback, .. } = &mut layer.scope {
+        *fallback = true;
+    }
+    Layer { system: NESTED, name: format!("{}, inside another", layer.name), ..layer }
 }
 
 fn attribute<'n>(element: &'n Entry, name: &str) -> Option<&'n Node> {

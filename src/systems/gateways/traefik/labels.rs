@@ -1,4 +1,4 @@
-//! Labels of containers in Compose files: `traefik.http.routers.pay.middlewares=retry`.
+//! Labels of containers in Compose files: `traefik.http.routers.pay.middlewares=retry`; the same as tags of Nomad's services.
 
 use std::sync::Arc;
 
@@ -23,6 +23,20 @@ pub(super) fn read(file: &SourceFile, root: &Node, is_old: bool, limits: &Limits
         if let Some(http) = tree.at(&["traefik", "http"]) {
             let own = HostRef { name: service.key.to_lowercase(), port: None, namespace: None, span: service.key_span };
             Dynamic { file, provider: "docker", own: Some(own), is_old, limits }.read(http, facts);
+        }
+    }
+}
+
+/// Reads the tags of the services of a Nomad job.
+pub(super) fn tags(file: &SourceFile, root: &Node, is_old: bool, limits: &Limits, facts: &mut Facts) {
+    let job = root.get("job").into_iter();
+    for service in job.flat_map(Node::walk) {
+        let Some((name, list)) = service.get("name").zip(service.get("tags")) else { continue };
+        let labels: Vec<Label> = labels(list);
+        let tree = nested(&labels.iter().collect::<Vec<_>>(), 0, name.span);
+        if let (Some(http), Some(text)) = (tree.at(&["traefik", "http"]), name.as_str()) {
+            let own = settings::host(text, name.span, None);
+            Dynamic { file, provider: "nomad", own, is_old, limits }.read(http, facts);
         }
     }
 }

@@ -91,6 +91,7 @@ impl System for Traefik {
             }
             version_one::read(file, root, facts);
             labels::read(file, root, is_old, &limits, facts);
+            labels::tags(file, root, is_old, &limits, facts);
             for object in objects::of(root) {
                 resources::read(file, &object, is_old, &limits, facts);
             }

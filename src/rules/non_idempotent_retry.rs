@@ -163,7 +163,7 @@ fn guarded(methods: &[String]) -> Vec<String> {
 fn finding(layer: &Layer, span: Span, what: &str, processed: ModeSet) -> Finding {
     if layer.copies {
         let copies = phrase::attempts(layer);
-        let message = format!("{} sends {what} in {copies} at once: the upstream does it as often", layer.name);
+        let message = format!("{} sends {what} in {copies}: the upstream does it as often", layer.name);
         let help =
             "Send copies of GET and HEAD alone, or let the caller send an idempotency key that all copies carry.";
         return Finding::new(&META, span, "lets POST or PATCH be sent in copies", message).help(help);

@@ -9,12 +9,14 @@ use crate::source::SourceFile;
 /// The name under which the text of an element stands in its block.
 pub const TEXT: &str = "#text";
 
-/// Only such a file is read; most XML is none of a gateway's.
+/// Only such a file is read, or one of endpoints that fail over; most XML is none of a gateway's.
 const SIGNS: [&str; 3] = ["<policies", "<retry ", "<fragment"];
 
 /// Reads a file; one without a sign of a policy gives nothing, and no error.
 pub fn parse(file: &SourceFile) -> Parsed {
-    if !SIGNS.iter().any(|sign| file.text.contains(sign)) || !file.text.contains("<retry") {
+    let is_policy = file.text.contains("<retry") && SIGNS.iter().any(|sign| file.text.contains(sign));
+    let is_endpoint = file.text.contains("<failover") && file.text.contains("<endpoint");
+    if !is_policy && !is_endpoint {
         return Parsed::default();
     }
     let mut reader = Reader { file, text: &file.text, at: 0, open: Vec::new(), endless: 0, blocks: Blocks::new(file) };

@@ -7,7 +7,8 @@ use regex::Regex;
 
 use crate::facts::Facts;
 use crate::model::{
-    Advice, Attempts, Conditions, GatewayName, HostRef, Jitter, Layer, Methods, ModeSet, Pick, STATUSES, Scope, Setting, Wait,
+    Advice, Attempts, Conditions, GatewayName, HostRef, Jitter, Layer, Methods, ModeSet, Pick, STATUSES, Scope,
+    Setting, Wait,
 };
 use crate::source::SourceFile;
 use crate::syntax::xml::TEXT;
@@ -110,7 +111,8 @@ fn policies(file: &SourceFile, root: &Node, ids: &mut Ids, facts: &mut Facts) {
         let from = GatewayName::OfFile { file: file.id, system: ID };
         let name = format!("API Management retry in {}", file.path.rsplit('/').next().unwrap_or(&file.path));
         let id = ids.next(format!("{ID}:{}", file.path));
-        let around = all.iter().any(|other| other.key_span != retry.key_span && other.value.span.contains(retry.key_span));
+        let around =
+            all.iter().any(|other| other.key_span != retry.key_span && other.value.span.contains(retry.key_span));
         let layer = layer(retry, id, name, from, backend.clone());
         facts.layers.extend(layer.map(|layer| if around { nested(layer) } else { layer }));
     }

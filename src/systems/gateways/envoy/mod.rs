@@ -216,6 +216,15 @@ fn items<'n>(node: &'n Node, field: &str) -> impl Iterator<Item = &'n Node> + us
     .map(|n| &**n)
 }
 
+/// A longest wait without a first one, in either spelling.
+pub(in crate::systems) fn without_base(block: &Entry) -> Option<Inert> {
+    if get(&block.value, "base_interval").is_some() {
+        return None;
+    }
+    let spellings = [("base_interval", "max_interval"), ("baseInterval", "maxInterval")];
+    spellings.into_iter().find_map(|(base, longest)| envoy_based::without_base(block, base, longest))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,13 +237,4 @@ mod tests {
             assert!(!is_camel(other, "retriable_status_codes"), "{other}");
         }
     }
-}
-
-/// A longest wait without a first one, in either spelling.
-pub(in crate::systems) fn without_base(block: &Entry) -> Option<Inert> {
-    if get(&block.value, "base_interval").is_some() {
-        return None;
-    }
-    let spellings = [("base_interval", "max_interval"), ("baseInterval", "maxInterval")];
-    spellings.into_iter().find_map(|(base, longest)| envoy_based::without_base(block, base, longest))
 }

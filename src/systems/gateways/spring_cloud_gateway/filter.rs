@@ -19,7 +19,7 @@ pub(super) enum Server {
     /// With Spring Retry.
     WebMvc,
     /// With what Spring Framework has for it since version 7.
-    WebMvcFramework,
+    Framework,
 }
 
 /// An argument: its words, each with its place, and the place of the whole.
@@ -168,7 +168,7 @@ impl<'n> Filter<'n> {
             // WebMVC has no limit on all tries.
             overall: match self.server {
                 Server::WebFlux => self.setting("timeout", "a duration", duration::spring),
-                Server::WebMvc | Server::WebMvcFramework => None,
+                Server::WebMvc | Server::Framework => None,
             },
             budget: None,
             labels: Vec::new(),
@@ -185,7 +185,7 @@ impl<'n> Filter<'n> {
     pub(super) fn inert(&self, name: &str) -> Vec<Inert> {
         let only_in_webflux = match self.server {
             Server::WebFlux => &[][..],
-            Server::WebMvc | Server::WebMvcFramework => &["statuses", "jitter.randomfactor", "timeout"],
+            Server::WebMvc | Server::Framework => &["statuses", "jitter.randomfactor", "timeout"],
         };
         let mut found: Vec<(&str, &str)> = only_in_webflux
             .iter()
@@ -206,7 +206,7 @@ impl<'n> Filter<'n> {
     /// where no wait is set.
     fn count(&self, name: &str, opens: Span) -> (Setting<Attempts>, Span, String) {
         let extra = u64::from(self.server != Server::WebMvc);
-        let is_short = self.server == Server::WebMvcFramework && self.wait().1.is_none();
+        let is_short = self.server == Server::Framework && self.wait().1.is_none();
         let most = if is_short { 4 } else { u64::MAX };
         match self.setting("retries", "a number", |t| t.parse::<u64>().ok()) {
             Some(count) => {
@@ -286,7 +286,7 @@ impl<'n> Filter<'n> {
         let place = self.backoff.or_else(|| self.get("backoff.firstbackoff").map(|a| a.span));
         if place.is_none() {
             let wait = match self.server {
-                Server::WebMvcFramework => Wait::Fixed(Setting::default(Duration::from_secs(1), FRAMEWORK)),
+                Server::Framework => Wait::Fixed(Setting::default(Duration::from_secs(1), FRAMEWORK)),
                 Server::WebFlux | Server::WebMvc => Wait::None,
             };
             return (wait, None);
@@ -294,7 +294,7 @@ impl<'n> Filter<'n> {
         let no_cap = match self.server {
             Server::WebFlux => Setting::default(None, FACTORY),
             Server::WebMvc => Setting::default(Some(Duration::from_secs(30)), SPRING_RETRY),
-            Server::WebMvcFramework => Setting::unknown("not documented", None),
+            Server::Framework => Setting::unknown("not documented", None),
         };
         let cap = self.setting("backoff.maxbackoff", "a duration", duration::spring);
         let wait = Wait::Exponential {

@@ -113,7 +113,7 @@ impl Reader<'_> {
         let path: Vec<&str> = prefix.iter().copied().chain(["use-framework-retry-filter"]).collect();
         let switch = spring::leaves(root, &path).into_iter().rev().find(|l| l.path.len() == path.len());
         let by_framework = switch.is_some_and(|l| l.entry.value.as_bool() == Some(true));
-        let server = if by_framework && server == Server::WebMvc { Server::WebMvcFramework } else { server };
+        let server = if by_framework && server == Server::WebMvc { Server::Framework } else { server };
         let defaults = retries(list("default-filters"), server);
         let answered = |parts: &[&str]| {
             let path: Vec<&str> = prefix.iter().chain(parts).copied().collect();

@@ -27,9 +27,10 @@ fn fixed(layer: &Layer) -> Option<Finding> {
     let advice = layer.advice.grow.as_ref()?;
     let schedule::Shape::Same(wait) = schedule::shape(layer) else { return None };
     let wait = wait.map_or("the same time".to_string(), phrase::duration);
+    let but = if layer.wait.nominal(0).is_some_and(|first| first.is_zero()) { " but the first" } else { "" };
     let message = match layer.attempts.value().and_then(|a| a.count()) {
         Some(n) if n > 2 => format!(
-            "{} waits {wait} before each of its {}: the pressure on a service in trouble never eases",
+            "{} waits {wait} before each of its {}{but}: the pressure on a service in trouble never eases",
             layer.name,
             phrase::count(n - 1, "retry", "retries")
         ),

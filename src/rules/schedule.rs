@@ -59,6 +59,8 @@ fn scheduled(waits: &[Duration], capped: bool) -> Shape {
     match waits {
         [] => Shape::Unknown,
         [first, rest @ ..] if rest.iter().all(|w| w == first) && capped => same(Some(*first)),
+        // The first retry at once, and the others one wait apart: a timer whose first tick is already due.
+        [Duration::ZERO, first, rest @ ..] if rest.iter().all(|w| w == first) && capped => same(Some(*first)),
         _ if capped => Shape::Bounded,
         _ => Shape::Unbounded,
     }

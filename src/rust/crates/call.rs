@@ -63,6 +63,7 @@ impl<'a> Call<'a> {
             span: self.span,
             identity,
             http: true,
+            grpc: false,
             url,
             method: None,
             key: Carried::Perhaps,

@@ -334,7 +334,7 @@ impl Layer {
             World::Statuses(all) => {
                 Value::new(Kind::Lifted(Rc::new(all.iter().map(|s| (*s, judged(Mode::Status(*s)))).collect())))
             }
-            World::Opaque => Value::bool(true),
+            World::Codes(_) | World::Opaque => Value::bool(true),
             World::Success(_) => Value::bool(false),
         };
         machine.decide(&test.tainted(Taint::FAILURE), self.described.opens, Hint::plain())

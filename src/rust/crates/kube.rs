@@ -210,6 +210,7 @@ impl Watch {
             span: at,
             identity: u64::from(self.opens.start),
             http: true,
+            grpc: false,
             url: None,
             method: None,
             key: Carried::Nothing,

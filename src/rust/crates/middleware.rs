@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{At, ClientRetry, Described, Native};
 use crate::model::{Attempts, LayerKind, Setting};
-use crate::rust::eval::machine::{Eval, Exit, Machine};
+use crate::rust::eval::machine::{Eval, Exit, Hint, Machine};
 use crate::rust::eval::value::{ClientLayer, Kind, Request, Value, Why};
 use crate::rust::index::FnIx;
 use crate::source::Span;
@@ -50,6 +50,61 @@ impl<'a> ClientRetry<'a> for Own<'a> {
         let args = vec![self.value.clone(), sent, extensions, Value::new(Kind::Native(Rc::new(next)))];
         let future = machine.call_fn(self.handle, args, span);
         Some(future.and_then(|future| machine.await_value(future, span)))
+    }
+}
+
+/// `ConditionalMiddleware`: a middleware for those requests that a closure picks.
+#[derive(Debug)]
+struct Conditional<'a> {
+    inner: ClientLayer<'a>,
+    when: Value<'a>,
+    at: Span,
+}
+
+/// A middleware of a known crate, for the requests that `when` picks.
+pub(crate) fn conditional<'a>(inner: &Value<'a>, when: &Value<'a>, at: Span) -> Option<Value<'a>> {
+    let Kind::Native(inner) = &inner.kind else { return None };
+    let inner = inner.clone().client_layer()?;
+    Some(Value::new(Kind::Native(Rc::new(Conditional { inner, when: when.clone(), at }))))
+}
+
+impl<'a> Native<'a> for Conditional<'a> {
+    fn method(self: Rc<Self>, _: &mut Machine<'a, '_>, _: &'a str, _: &[Value<'a>], _: At) -> Option<Eval<'a>> {
+        None
+    }
+
+    fn client_layer(self: Rc<Self>) -> Option<ClientLayer<'a>> {
+        Some(self)
+    }
+}
+
+impl<'a> ClientRetry<'a> for Conditional<'a> {
+    fn described(&self) -> Arc<Described> {
+        self.inner.described()
+    }
+
+    fn begin(&self) {
+        self.inner.begin();
+    }
+
+    fn again(&self, machine: &mut Machine<'a, '_>, result: &Value<'a>) -> Result<bool, Exit<'a>> {
+        self.inner.again(machine, result)
+    }
+
+    fn again_of(
+        &self,
+        machine: &mut Machine<'a, '_>,
+        request: Option<&Rc<Request<'a>>>,
+        result: &Value<'a>,
+    ) -> Result<bool, Exit<'a>> {
+        if let Some(request) = request {
+            let request = Value::new(Kind::Request(request.clone()));
+            let picked = machine.call_value(&self.when, vec![request], self.at)?;
+            if !machine.discovering() && !machine.decide(&picked, self.at, Hint::plain())? {
+                return Ok(false);
+            }
+        }
+        self.inner.again_of(machine, request, result)
     }
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod client;
 mod delays;
 mod described;
 mod exponential_backoff;
+mod futures_retry;
 mod google_cloud;
 mod kube;
 pub(crate) mod middleware;
@@ -134,6 +135,11 @@ pub(crate) trait Native<'a>: Debug {
 
     /// The client of a library that it is.
     fn client(&self) -> Option<client::Client> {
+        None
+    }
+
+    /// The gRPC channel that it is, or that it holds.
+    fn channel(&self) -> Option<super::eval::grpc::Channel> {
         None
     }
 
@@ -259,6 +265,7 @@ pub(crate) fn all() -> &'static [&'static dyn RetryCrate] {
         &backoff::Backoff,
         &backon::Backon,
         &exponential_backoff::ExponentialBackoff,
+        &futures_retry::FuturesRetry,
         &google_cloud::GoogleCloud,
         &kube::Kube,
         &mongodb::MongoDb,

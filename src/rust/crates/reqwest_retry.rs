@@ -53,6 +53,9 @@ impl RetryCrate for ReqwestRetry {
         args: &[Value<'a>],
         at: At,
     ) -> Option<Eval<'a>> {
+        if let (["reqwest_conditional_middleware", .., "ConditionalMiddleware", "new"], [inner, when]) = (path, args) {
+            return super::middleware::conditional(inner, when, at.span).map(Ok);
+        }
         if !ours(path) {
             return None;
         }

@@ -165,7 +165,7 @@ fn takes_none(pat: &Pat) -> bool {
 }
 
 /// The variable or field that something is read from.
-fn subject(expr: &Expr) -> Option<&Name> {
+pub(super) fn subject(expr: &Expr) -> Option<&Name> {
     let mut expr = expr;
     loop {
         expr = match &*expr.kind {

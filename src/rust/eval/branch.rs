@@ -65,9 +65,10 @@ impl<'a> Machine<'a, '_> {
             turns_after: None,
         };
         let guessed = self.guessed;
+        let breadth = self.world.breadth();
         let judged = self.condition(cond, &scope, hint)?;
         let open = self.guessed > guessed && (self.hits == 0 || !hint.leaves);
-        self.picked(judged.holds, judged.taint, cond.span);
+        self.picked_of(breadth, judged.holds, judged.taint, cond.span);
         match (judged.holds, otherwise) {
             (true, Some(otherwise)) if open => {
                 let value = self.eval(then, &scope)?;
@@ -85,13 +86,19 @@ impl<'a> Machine<'a, '_> {
 
     /// Remembers the test that sends control back to the call: the last one on its failure that came out true.
     pub(crate) fn picked(&mut self, holds: bool, taint: Taint, span: Span) {
+        self.picked_of(self.world.breadth(), holds, taint, span);
+    }
+
+    /// The same, where so many statuses were possible before the test.
+    fn picked_of(&mut self, before: usize, holds: bool, taint: Taint, span: Span) {
         if !taint.has(Taint::FAILURE) || taint.has(Taint::SERVER_WAIT) {
             return;
         }
-        if holds {
-            self.pick = Some(Pick { span, weak: false });
-        } else if self.pick.is_none() {
-            self.pick = Some(Pick { span, weak: true });
+        let apart = self.world.breadth() < before;
+        // Of tests that only say what is not sent back, one that tells statuses apart says more.
+        let says_more = |known: Pick| known.weak && apart && !known.apart;
+        if holds || self.pick.is_none_or(says_more) {
+            self.pick = Some(Pick { span, weak: !holds, apart });
         }
     }
 
@@ -193,7 +200,10 @@ impl<'a> Machine<'a, '_> {
                 }
             }
             let start = Span { end: arm.pat.span.end.max(arm.span.start), ..arm.span };
-            self.picked(true, taint, start);
+            // That there is an answer picks none of its statuses.
+            if arm.guard.is_some() || !takes_any_answer(&arm.pat) {
+                self.picked(true, taint, start);
+            }
             let open = self.guessed > guessed && (self.hits == 0 || !leaves);
             self.arms.push(&arm.pat);
             let came = self.eval(&arm.body, &scope);
@@ -253,6 +263,13 @@ impl<'a> Machine<'a, '_> {
         }
         Ok(Value::bool(holds).tainted(taint))
     }
+}
+
+/// `Ok(answer)`
+fn takes_any_answer(pat: &Pat) -> bool {
+    let PatKind::TupleStruct { path, parts } = &pat.kind else { return false };
+    let any = |part: &Pat| matches!(part.kind, PatKind::Wild | PatKind::Bind { sub: None, .. });
+    path.segments.last().is_some_and(|n| &**n == "Ok") && parts.iter().all(any)
 }
 
 /// What a condition came to, and what it hung on.

@@ -244,12 +244,17 @@ fn conditions(retries: &[Retry<'_>], yes: ModeSet, repeater: &Repeater) -> (Vec<
         };
         picks.push(Pick { modes: unplaced, span, text });
     }
-    let every: ModeSet = Mode::http().collect();
+    let grpc: ModeSet = Mode::grpc().collect();
+    let is_grpc = !yes.intersection(grpc).is_empty();
+    let every = if is_grpc { grpc } else { Mode::http().collect() };
     let takes_all = every.difference(yes).is_empty();
     let any_error = match repeater {
         _ if !takes_all => None,
         Repeater::Library(d) if d.undiscriminating => Some(d.opens),
-        other => Some(picks.iter().find(|p| p.modes.contains(Mode::Status(400))).map_or(other.span(), |p| p.span)),
+        other => {
+            let hopeless = if is_grpc { Mode::Grpc(3) } else { Mode::Status(400) };
+            Some(picks.iter().find(|p| p.modes.contains(hopeless)).map_or(other.span(), |p| p.span))
+        }
     };
     (picks, any_error)
 }

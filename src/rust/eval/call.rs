@@ -172,7 +172,10 @@ impl<'a> Machine<'a, '_> {
         if again.is_some() && self.discovering() {
             return Ok(self.opaque(Why::Call(&function.name)));
         }
-        let recursion = self.shared.statics.may_recurse(ix);
+        // Entered again, what opened the first time says whether it repeats.
+        let recursion =
+            self.shared.statics.may_recurse(ix) || again.is_some() && self.repeats_by_itself(function.name_span);
+        let recursion = recursion || again.is_none() && self.comes_back(ix);
         match again {
             Some(_) if recursion && !self.turn_of_recursion(function.name_span) => {
                 return Err(super::machine::Stop::Endless.into());
@@ -236,6 +239,11 @@ impl<'a> Machine<'a, '_> {
             Some(at) if at + 1 == self.episodes.len() => self.next_turn(false) && self.turns().0 < 36,
             _ => true,
         }
+    }
+
+    /// Whether a function that runs was seen to be one that calls itself, through another.
+    fn repeats_by_itself(&self, span: Span) -> bool {
+        self.episodes.iter().any(|e| matches!(&e.repeater, Repeater::Recursion { span: s } if *s == span))
     }
 
     fn close_recursion(&mut self, span: Span) {
@@ -322,6 +330,9 @@ impl<'a> Machine<'a, '_> {
         }
         if let Some(result) = self.http_function(path, &args, span) {
             return result;
+        }
+        if let Some(stub) = self.grpc_function(path, &args, span) {
+            return Ok(stub);
         }
         if let ([.., _, method], [value, ..]) = (path.segments.as_slice(), args.as_slice())
             && let Some(result) = self.plain_http_method(value, method)

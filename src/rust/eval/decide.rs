@@ -106,7 +106,7 @@ impl<'a> Machine<'a, '_> {
         }
         let other = if early { hint.matters } else { hint.leaves && self.hits > 0 };
         let fork = self.aim == Aim::Watch && if failure { hint.matters } else { other };
-        let answer = if fork { (self.oracle.choose(key, failure) == 0) == hint.prefer } else { hint.prefer };
+        let answer = if fork { (self.oracle.choose(key, failure, early) == 0) == hint.prefer } else { hint.prefer };
         self.sites.insert(key, Site { answer, asked: 0 });
         answer
     }

@@ -1,5 +1,5 @@
 //! Episodes: one execution of something that may repeat, and in how many of its turns the call under test was made.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::machine::{Machine, Reason};
@@ -7,6 +7,7 @@ use super::value::{Limit, Origin, Value};
 use super::wait::Gap;
 use crate::model::Attempts;
 use crate::rust::crates::Described;
+use crate::rust::ir::Name;
 use crate::source::Span;
 
 /// Turns of a loop that are run before it is taken to have no end.
@@ -48,6 +49,8 @@ pub(crate) struct Pick {
     pub(crate) span: Span,
     /// Whether it is only the other side of a test: it says what is not sent back.
     pub(crate) weak: bool,
+    /// Whether it told statuses apart.
+    pub(crate) apart: bool,
 }
 
 /// Two numbers that were compared.
@@ -60,6 +63,15 @@ pub(super) struct Compared {
     pub(super) first: bool,
     /// Whether one of them is a time that passes: how often is then a matter of the waits.
     pub(super) time: bool,
+}
+
+/// The counters by which a loop ends.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counters {
+    /// Those that moved.
+    pub(super) moved: BTreeSet<Name>,
+    /// The one that came to its bound last.
+    pub(super) ended_by: Option<Name>,
 }
 
 /// A call made in a turn itself, not in an episode inside of it.
@@ -115,6 +127,7 @@ pub(crate) struct Episode<'a> {
     pub(super) changed: bool,
     pub(super) turn: Turn<'a>,
     pub(super) compared: BTreeMap<(Span, u64), Compared>,
+    pub(super) counters: Counters,
     pub(super) progressed: u32,
     pub(super) time_first: BTreeMap<(Span, u64), bool>,
     pub(super) time_limit: Option<f64>,
@@ -159,6 +172,7 @@ pub(crate) struct Trace<'a> {
     pub(crate) picks: Vec<Option<Pick>>,
     /// Whether the call was another one in each turn.
     pub(crate) changed: bool,
+    pub(super) counters: Counters,
     pub(crate) bound: Option<Origin<'a>>,
     /// The call that handed the bound over to the function with the loop.
     pub(crate) via: Option<Span>,
@@ -299,6 +313,7 @@ impl<'a> Machine<'a, '_> {
             changed: false,
             turn: Turn::default(),
             compared: BTreeMap::new(),
+            counters: Counters::default(),
             progressed: 0,
             time_first: BTreeMap::new(),
             time_limit: None,
@@ -380,6 +395,8 @@ impl<'a> Machine<'a, '_> {
             gaps: episode.gaps,
             picks: episode.picks,
             changed: episode.changed,
+            // A range that ends a loop ends it whatever is counted inside.
+            counters: if episode.meant.is_none() { episode.counters } else { Counters::default() },
             bound: episode.bound,
             via: episode.via,
             upkeep: episode.upkeep,
@@ -451,6 +468,7 @@ impl<'a> Machine<'a, '_> {
                 gaps: vec![second.gap.clone()],
                 picks: vec![second.pick],
                 changed: false,
+                counters: Counters::default(),
                 bound: None,
                 via: None,
                 upkeep,

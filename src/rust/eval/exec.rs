@@ -98,7 +98,8 @@ impl<'a> Machine<'a, '_> {
                     self.let_else(pat, value, otherwise.as_ref(), env)?;
                 }
                 Stmt::Expr(expr) => {
-                    self.eval(expr, env)?;
+                    let value = self.eval(expr, env)?;
+                    self.dropped(&value)?;
                 }
                 Stmt::Item(_) => {}
             }

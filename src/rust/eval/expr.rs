@@ -2,6 +2,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::alternatives::subject;
 use super::env::Env;
 use super::machine::{Aim, Eval, Machine, Stop};
 use super::value::{
@@ -175,9 +176,13 @@ impl<'a> Machine<'a, '_> {
     }
 
     pub(crate) fn binary(&mut self, op: BinOp, left: &'a Expr, right: &'a Expr, span: Span, env: &Env<'a>) -> Eval<'a> {
+        let named = (counter_of(left), counter_of(right));
         let left = self.eval(left, env)?;
         let right = self.eval(right, env)?;
-        Ok(self.operate(op, &left, &right, span))
+        self.comparing = named;
+        let value = self.operate(op, &left, &right, span);
+        self.comparing = (None, None);
+        Ok(value)
     }
 
     pub(crate) fn assign(
@@ -330,6 +335,14 @@ impl<'a> Machine<'a, '_> {
     pub(crate) fn cast(&mut self, value: &'a Expr, ty: &'a Ty, env: &Env<'a>) -> Eval<'a> {
         let value = self.eval(value, env)?;
         Ok(cast_to(value, ty.path.segments.last().map(|n| &**n).unwrap_or_default()))
+    }
+}
+
+/// The variable or field that an expression counts with: `self.tries + 1`.
+fn counter_of(expr: &Expr) -> Option<&Name> {
+    match &*expr.kind {
+        ExprKind::Binary { left, right, .. } => subject(left).or_else(|| subject(right)),
+        _ => subject(expr),
     }
 }
 

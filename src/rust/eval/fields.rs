@@ -99,9 +99,14 @@ impl<'a> Machine<'a, '_> {
         match self.type_name(typed) {
             TypeName::External(path) => super::http::client_of_type(&path, id)
                 .or_else(|| crate::rust::crates::of_type(self, &path, id))
+                .or_else(|| self.grpc_of_type(&path, id, typed))
                 .unwrap_or_else(|| Value::unknown_of(id, why, Some(typed))),
             TypeName::Local(ty) => self.instance(ty, id, why, typed),
-            TypeName::Unknown => Value::unknown_of(id, why, Some(typed)),
+            // What a build script makes stands in no file.
+            TypeName::Unknown => {
+                let path = &self.shared.index.unwrapped(typed.scope, typed.ty, 8).path;
+                self.grpc_of_type(path, id, typed).unwrap_or_else(|| Value::unknown_of(id, why, Some(typed)))
+            }
         }
     }
 

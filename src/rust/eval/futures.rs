@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use super::call::{LOCAL, http_method, sounds_like_wait, url_like};
 use super::goal::Outgoing;
-use super::machine::{Eval, Flow, Machine};
+use super::machine::{Eval, Exit, Flow, Machine};
 use super::value::{Future, Kind, Pending, Taint, Unknown, Value, Why};
 use crate::source::Span;
 
@@ -44,8 +44,10 @@ impl<'a> Machine<'a, '_> {
         match future {
             Future::Block { body, env, context } => {
                 self.contexts.push(*context);
+                self.blocks.push((self.frames.len(), span));
                 self.returned.push(None);
                 let result = self.eval(body, env);
+                self.blocks.pop();
                 self.contexts.pop();
                 let returned = self.returned.pop().flatten();
                 match result {
@@ -134,21 +136,37 @@ impl<'a> Machine<'a, '_> {
             .and_then(|r| r.as_unknown())
             .filter(|u| u.call.is_none())
             .map_or(Why::Call(name), |u| u.why.clone());
-        let call = Pending { span, name, identity, url, method };
+        let wait = args.iter().find(|a| is_duration(a)).cloned();
+        let call = Pending { span, name, identity, url, method, wait };
         let unknown = Unknown { id: identity, why, ty: None, succeeded: false, call: Some(Rc::new(call)), keys: None };
         Value::new(Kind::Unknown(Rc::new(unknown))).tainted(taint)
     }
 
     pub(super) fn run_pending(&mut self, call: &Rc<Pending<'a>>, value: &Value<'a>) -> Eval<'a> {
         if sounds_like_wait(call.name) {
-            let wait = Value::unknown(call.identity, Why::Call(call.name));
-            self.sleep(&wait, call.span)?;
-            return Ok(Value::unit());
+            return self.sleep_elsewhere(call);
         }
         if LOCAL.contains(&call.name) || value.taint.has(Taint::FAILURE) || value.taint.has(Taint::ANSWER) {
             return Ok(self.good_result(call.name, value));
         }
         self.leave_program(call)
+    }
+
+    /// A function that waits, and is handed over or lies outside: it waits for the duration that it is given.
+    fn sleep_elsewhere(&mut self, call: &Rc<Pending<'a>>) -> Eval<'a> {
+        let unknown = || Value::unknown(call.identity, Why::Call(call.name));
+        let wait = call.wait.clone().unwrap_or_else(unknown);
+        self.sleep(&wait, call.span)?;
+        Ok(Value::unit())
+    }
+
+    /// A value that nobody takes: what gave it may have blocked, as `clock.sleep(wait);` does.
+    pub(super) fn dropped(&mut self, value: &Value<'a>) -> Result<(), Exit<'a>> {
+        let Some(call) = value.as_unknown().and_then(|u| u.call.clone()) else { return Ok(()) };
+        if call.name.split('_').any(|word| word == "sleep") || call.wait.is_some() && sounds_like_wait(call.name) {
+            self.sleep_elsewhere(&call)?;
+        }
+        Ok(())
     }
 
     /// The call of something outside whose result may be an error.
@@ -157,6 +175,7 @@ impl<'a> Machine<'a, '_> {
             span: call.span,
             identity: call.identity,
             http: false,
+            grpc: false,
             url: call.url.clone(),
             method: call.method.clone(),
             key: super::key::Carried::Perhaps,
@@ -184,3 +203,11 @@ impl<'a> Machine<'a, '_> {
 
 /// Methods and functions that block until the network answers, whoever has them.
 pub(super) const BLOCKING: [&str; 8] = ["send", "call", "execute", "query", "fetch", "publish", "connect", "fetch_one"];
+
+fn is_duration(value: &Value<'_>) -> bool {
+    match &value.kind {
+        Kind::Duration(_) => true,
+        Kind::Lifted(all) => all.iter().all(|(_, v)| matches!(v.kind, Kind::Duration(_))),
+        _ => false,
+    }
+}

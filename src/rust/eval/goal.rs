@@ -26,6 +26,8 @@ pub(crate) struct Goal {
     pub(crate) branches: BTreeSet<Span>,
     /// Whether it is a request whose statuses can be told.
     pub(crate) http: bool,
+    /// Whether these are the codes of gRPC.
+    pub(crate) grpc: bool,
 }
 
 /// A call that a discovery found.
@@ -44,6 +46,8 @@ pub(crate) enum World {
     Transport(Mode),
     /// Answered with one of these failing statuses: all that could not be told apart so far.
     Statuses(Vec<u16>),
+    /// Ended with one of these codes of gRPC.
+    Codes(Vec<u16>),
     /// An error of which nothing can be told: it stands for every mode.
     Opaque,
     /// A good answer, with one of these statuses.
@@ -55,15 +59,23 @@ impl World {
     pub(crate) fn has(&self, status: u16) -> bool {
         match self {
             // Always ascending.
-            Self::Statuses(all) | Self::Success(all) => all.binary_search(&status).is_ok(),
+            Self::Statuses(all) | Self::Codes(all) | Self::Success(all) => all.binary_search(&status).is_ok(),
             Self::Transport(_) | Self::Opaque => false,
+        }
+    }
+
+    /// How many statuses the answer may have.
+    pub(crate) fn breadth(&self) -> usize {
+        match self {
+            Self::Statuses(all) | Self::Codes(all) | Self::Success(all) => all.len(),
+            Self::Transport(_) | Self::Opaque => 1,
         }
     }
 
     /// Keeps only these statuses.
     pub(crate) fn narrow(&mut self, mut to: Vec<u16>) {
         to.sort_unstable();
-        if let Self::Statuses(all) | Self::Success(all) = self {
+        if let Self::Statuses(all) | Self::Codes(all) | Self::Success(all) = self {
             *all = to;
         }
     }
@@ -73,6 +85,7 @@ impl World {
         match self {
             Self::Transport(mode) => [*mode].into_iter().collect(),
             Self::Statuses(all) => ModeSet::statuses(all.iter().copied()),
+            Self::Codes(all) => all.iter().flat_map(|code| super::grpc::modes(*code)).collect(),
             Self::Opaque => Mode::http().collect(),
             Self::Success(_) => ModeSet::EMPTY,
         }
@@ -112,6 +125,8 @@ pub(crate) struct Outgoing {
     pub(crate) identity: u64,
     /// Whether it is a request whose statuses can be told.
     pub(crate) http: bool,
+    /// Whether these are the codes of gRPC.
+    pub(crate) grpc: bool,
     /// The URL and its place.
     pub(crate) url: Option<(Rc<Text>, Span)>,
     /// The HTTP method.
@@ -151,6 +166,7 @@ impl<'a> Machine<'a, '_> {
                 chain: self.chain(),
                 branches: self.branches.iter().copied().collect(),
                 http: call.http,
+                grpc: call.grpc,
             };
             let looped = call.layered || self.episodes.iter().any(|e| e.repeats());
             if !self.found.iter().any(|f| f.goal.span == goal.span && f.goal.chain == goal.chain) {
@@ -189,7 +205,7 @@ impl<'a> Machine<'a, '_> {
                 let error = HttpError { transport: Some(*mode) };
                 Value::wrap("Err", Value::new(Kind::HttpError(Rc::new(error))).tainted(Taint::FAILURE))
             }
-            (End::Tested, World::Opaque) | (End::Badly, _) => self.opaque_error(end),
+            (End::Tested, World::Opaque | World::Codes(_)) | (End::Badly, _) => self.opaque_error(end),
         }
     }
 
@@ -219,7 +235,7 @@ impl<'a> Machine<'a, '_> {
     /// The statuses that the answer under test may have, each as a value.
     pub(crate) fn statuses(&self, taint: Taint) -> Value<'a> {
         let all = match &self.world {
-            World::Statuses(all) | World::Success(all) => all.as_slice(),
+            World::Statuses(all) | World::Codes(all) | World::Success(all) => all.as_slice(),
             World::Transport(_) | World::Opaque => &[],
         };
         let kind = match all {
@@ -233,7 +249,7 @@ impl<'a> Machine<'a, '_> {
     pub(crate) fn call_outside(&mut self, call: &Outgoing, name: &'a str) -> Eval<'a> {
         let end = self.outgoing(call)?;
         // What is asked for its status is an HTTP response, whatever client brought it.
-        let told = end == End::Tested && self.goal.is_some_and(|goal| goal.http);
+        let told = end == End::Tested && self.goal.is_some_and(|goal| goal.http && !goal.grpc);
         if call.http || told {
             return Ok(self.http_result(end));
         }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::goal::Outgoing;
+use super::goal::{Outgoing, World};
 use super::key::Carried;
 use super::machine::{Eval, Machine};
 use super::plain_clients::Made;
@@ -48,6 +48,14 @@ fn limit_of(value: &Value<'_>, at: At) -> Option<super::value::Limit> {
         _ => value,
     };
     Some((plain.duration()?.mid, at.named()))
+}
+
+/// The text of a URL, as far as it is one.
+pub(super) fn text_of_url(value: &Value<'_>) -> Option<Rc<Text>> {
+    match &value.kind {
+        Kind::Text(text) => Some(text.clone()),
+        _ => None,
+    }
 }
 
 fn text_value(value: &Value<'_>) -> Text {
@@ -176,6 +184,9 @@ impl<'a> Machine<'a, '_> {
         match name {
             // A good answer is a success, whatever client brought it.
             "is_success" if answered => Some(Ok(Value::bool(true).tainted(value.taint))),
+            "code" if args.is_empty() && value.taint.has(Taint::FAILURE) && matches!(self.world, World::Codes(_)) => {
+                Some(Ok(self.statuses(value.taint)))
+            }
             "is_client_error" | "is_server_error" if answered => Some(Ok(Value::bool(false).tainted(value.taint))),
             // The error of an outer crate around the one of which all is known.
             "status" if value.taint.has(Taint::FAILURE) && value.as_unknown().is_some_and(|u| u.call.is_none()) => {
@@ -295,6 +306,10 @@ impl<'a> Machine<'a, '_> {
                 Some(Ok(Value::new(Kind::Request(Rc::new(request))).tainted(value.taint)))
             }
             "try_clone" => Some(Ok(Value::wrap("Some", value.clone()))),
+            "method" if args.is_empty() => Some(Ok(match &request.method {
+                Some(method) => Value::text(&**method),
+                None => self.derived("method", Why::Other("is the request's method"), &[value]),
+            })),
             "url_mut" | "headers_mut" | "body_mut" | "timeout_mut" => Some(Ok(Value::unit())),
             _ => Some(Ok(value.clone())),
         }
@@ -349,6 +364,7 @@ impl<'a> Machine<'a, '_> {
                 span,
                 identity: Value::new(Kind::Request(request.clone())).digest(),
                 http: true,
+                grpc: false,
                 url: request.url.clone().map(|url| (url, request.url_span)),
                 method: request.method.clone(),
                 key: request.key,

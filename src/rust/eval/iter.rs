@@ -14,6 +14,9 @@ use crate::source::Span;
 /// How many elements of something of unknown length are looked at.
 const UNKNOWN_LENGTH: u32 = 3;
 
+/// How many elements are folded into one value.
+const MOST_FOLDED: i128 = 64;
+
 /// How many turns a range takes whose end is not known.
 pub(crate) const UNKNOWN_END: i128 = 8;
 
@@ -328,6 +331,22 @@ impl<'a> Machine<'a, '_> {
             ("len" | "count", []) => {
                 let len = self.iterator(receiver).len()?;
                 Some(Ok(Value::int(len)))
+            }
+            ("fold", [first, f]) => {
+                let mut iter = self.iterator(receiver);
+                iter.len().filter(|n| *n <= MOST_FOLDED)?;
+                let mut folded = first.clone();
+                loop {
+                    let item = match self.advance(&mut iter) {
+                        Ok(Some(item)) => item,
+                        Ok(None) => return Some(Ok(folded)),
+                        Err(exit) => return Some(Err(exit)),
+                    };
+                    match self.call_value(f, vec![folded, item], at.span) {
+                        Ok(value) => folded = value,
+                        exit => return Some(exit),
+                    }
+                }
             }
             _ => None,
         }

@@ -11,6 +11,7 @@ use super::wait::{self, Fit, Gap};
 use super::watch::{Fork, Watched};
 use crate::model::{Jitter, Mode, ModeSet, Wait};
 use crate::rust::crates::Described;
+use crate::rust::ir::Name;
 use crate::source::Span;
 
 /// Which repeater: its place, and the call that hands its count over, if one does.
@@ -146,7 +147,7 @@ fn retry<'a>(watched: &Watched<'a>, key: (Span, u64)) -> Option<Retry<'a>> {
     let once: Vec<&Fork<'a>> = watched.failing.iter().filter(|f| is_sequence && of_key(f, key).is_none()).collect();
     let mut yes = ModeSet::EMPTY;
     let mut unknown = ModeSet::EMPTY;
-    for mode in Mode::http() {
+    for mode in Mode::all() {
         let here: Vec<&(&Fork<'a>, &Trace<'a>)> = seen.iter().filter(|(f, _)| f.modes.contains(mode)).collect();
         let some = here.iter().any(|(_, t)| again(t));
         let stops = here.iter().filter(|(_, t)| !again(t)).map(|(f, _)| *f);
@@ -160,6 +161,7 @@ fn retry<'a>(watched: &Watched<'a>, key: (Span, u64)) -> Option<Retry<'a>> {
         }
     }
     let counted = retried.iter().map(|(_, t)| t.counted.clone()).max_by_key(weight)?;
+    let counted = by_several_counters(&retried).map_or(counted, Counted::Times);
     let gaps = |t: &Trace<'a>| t.gaps.clone();
     let fit = retried
         .iter()
@@ -192,6 +194,23 @@ fn retry<'a>(watched: &Watched<'a>, key: (Span, u64)) -> Option<Retry<'a>> {
         cut_from: retried.iter().filter_map(|(_, t)| t.cut_from).max(),
         unsure: seen.iter().any(|(f, _)| f.choices.iter().any(|c| c.of == 1)),
     })
+}
+
+/// How often a loop makes the call that counts different failures apart, each up to a bound of its own: they may come
+/// one after the other.
+fn by_several_counters(retried: &[&(&Fork<'_>, &Trace<'_>)]) -> Option<u64> {
+    let mut most: BTreeMap<&Name, u64> = BTreeMap::new();
+    let mut moved: BTreeMap<&Name, BTreeSet<&Name>> = BTreeMap::new();
+    for (_, trace) in retried {
+        let Counted::Times(times) = trace.counted else { return None };
+        let by = trace.counters.ended_by.as_ref()?;
+        let known = most.entry(by).or_default();
+        *known = times.max(*known);
+        moved.entry(by).or_default().extend(&trace.counters.moved);
+    }
+    // What counts every failure ends the loop whatever else is counted.
+    let apart = moved.iter().all(|(by, with)| with.iter().all(|name| name == by || !moved.contains_key(name)));
+    (most.len() > 1 && apart).then(|| most.values().map(|times| times - 1).sum::<u64>() + 1)
 }
 
 /// Whether one run stops and another repeats because of something that has nothing to do with the failure: a flag,
@@ -228,7 +247,7 @@ fn preference(fit: &Fit) -> u8 {
 /// What sends control back: the strongest of what did so between the tries, the first of those.
 fn last_pick(trace: &Trace<'_>) -> Option<Pick> {
     let all = || trace.picks.iter().copied().flatten();
-    all().find(|p| !p.weak).or_else(|| all().next())
+    all().find(|p| !p.weak).or_else(|| all().find(|p| p.apart)).or_else(|| all().next())
 }
 
 /// What there is to say of the place that bounds a loop.

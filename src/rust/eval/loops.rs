@@ -23,8 +23,9 @@ enum After<'a> {
 impl<'a> Machine<'a, '_> {
     fn after(&mut self, result: Eval<'a>, label: Option<&'a Name>) -> Result<After<'a>, Exit<'a>> {
         let mine = |to: Option<&'a Name>| to.is_none() || to == label;
+        let result = result.and_then(|value| self.dropped(&value));
         match result {
-            Ok(_) => Ok(After::Next),
+            Ok(()) => Ok(After::Next),
             Err(exit) => match *exit {
                 Flow::Break { label: to, value } if mine(to) => Ok(After::Leave(value)),
                 Flow::Continue { label: to } if mine(to) => Ok(After::Next),

@@ -86,6 +86,8 @@ pub(crate) struct Shared<'a> {
     /// What paths and types of the code mean, by their addresses and where they stand.
     pub(crate) resolved: RefCell<FxHashMap<At, Resolved>>,
     pub(crate) types: RefCell<FxHashMap<At, TypeName>>,
+    /// The functions that a function calls.
+    pub(super) calls: RefCell<FxHashMap<FnIx, Rc<BTreeSet<FnIx>>>>,
     /// What settings files say of a chain of fields: by the type that has the last, and that with the first.
     pub(super) looked_up: RefCell<FxHashMap<Chain<'a>, Option<Value<'a>>>>,
 }
@@ -100,6 +102,7 @@ impl<'a> Shared<'a> {
             statics: &common.statics,
             resolved: RefCell::default(),
             types: RefCell::default(),
+            calls: RefCell::default(),
             looked_up: RefCell::default(),
         }
     }
@@ -155,6 +158,8 @@ pub(crate) struct Machine<'a, 'c> {
     pub(crate) deadlines: Vec<(usize, f64, f64, Span)>,
     pub(crate) deadlines_made: usize,
     pub(crate) frames: Vec<Frame>,
+    /// Where the async blocks that run are awaited, and in how many functions that is.
+    pub(super) blocks: Vec<(usize, Span)>,
     pub(crate) contexts: Vec<Context>,
     /// Values given back on the way, in a discovery.
     pub(crate) returned: Vec<Option<Value<'a>>>,
@@ -174,6 +179,8 @@ pub(crate) struct Machine<'a, 'c> {
     /// What calls of which nothing is known gave back, by its identity: the call and its chain.
     pub(crate) answers: BTreeMap<u64, (Span, u64)>,
     pub(crate) branches: Vec<Span>,
+    /// What the two sides of the comparison that is made are called.
+    pub(super) comparing: (Option<&'a Name>, Option<&'a Name>),
     /// The patterns of the arms that are being run, outermost first.
     pub(super) arms: Vec<&'a Pat>,
     pub(crate) inlined: BTreeMap<FnIx, u32>,
@@ -236,6 +243,7 @@ impl<'a, 'c> Machine<'a, 'c> {
             deadlines: Vec::new(),
             deadlines_made: 0,
             frames: Vec::new(),
+            blocks: Vec::new(),
             contexts: Vec::new(),
             returned: Vec::new(),
             episodes: Vec::new(),
@@ -251,6 +259,7 @@ impl<'a, 'c> Machine<'a, 'c> {
             found: Vec::new(),
             answers: BTreeMap::new(),
             branches: Vec::new(),
+            comparing: (None, None),
             arms: Vec::new(),
             inlined: BTreeMap::new(),
             captured: Vec::new(),

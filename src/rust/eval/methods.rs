@@ -151,6 +151,13 @@ impl<'a> Machine<'a, '_> {
         {
             return self.call_value(make, Vec::new(), at.span);
         }
+        // A service, once it has room for a call.
+        if let ("ready" | "ready_oneshot", [], Some(unknown)) = (name, args.as_slice(), value.as_unknown())
+            && unknown.call.is_none()
+        {
+            let ready = Value::wrap("Ok", value);
+            return Ok(Value::new(Kind::Future(Rc::new(Future::Ready(ready)))));
+        }
         // A runtime that waits for a future.
         if let ("block_on", [work]) = (name, args.as_slice()) {
             return self.await_value(work.clone(), at.span);
@@ -216,7 +223,25 @@ impl<'a> Machine<'a, '_> {
         }
         let period = object.fields.borrow().iter().find(|(n, _)| &**n == "period").map(|(_, v)| v.clone());
         if let Some(wait) = period {
+            let mut fields = object.fields.borrow_mut();
+            let fresh = fields.iter_mut().find(|(n, _)| &**n == "fresh");
+            let first = match (name, fresh) {
+                ("tick" | "next", Some((_, fresh))) => {
+                    matches!(std::mem::replace(fresh, Value::bool(false)).kind, Kind::Bool(true))
+                }
+                // What is set anew waits a whole period.
+                ("reset" | "reset_after" | "reset_at", Some((_, fresh))) => {
+                    *fresh = Value::bool(false);
+                    false
+                }
+                ("reset_immediately", Some((_, fresh))) => {
+                    *fresh = Value::bool(true);
+                    false
+                }
+                _ => false,
+            };
             let ticks = matches!(name, "tick" | "next");
+            let wait = if first { Value::seconds(0.0) } else { wait };
             let future = Future::Sleep { wait, span: at.span };
             return Some(Ok(if ticks { Value::new(Kind::Future(Rc::new(future))) } else { value.clone() }));
         }

@@ -12,6 +12,7 @@ impl<'a> Machine<'a, '_> {
         self.hits += 1;
         self.note_upkeep(call);
         let pick = self.pick.take();
+        let way = self.way_to(call.span);
         for episode in &mut self.episodes {
             if episode.hit_now {
                 continue;
@@ -43,9 +44,23 @@ impl<'a> Machine<'a, '_> {
             None => &mut self.outermost,
         };
         let gap = std::mem::take(&mut turn.gap);
-        let way = self.frames.iter().map(|f| f.span).chain([call.span]).collect();
         let after_inner = !turn.inner.is_empty();
         turn.singles.push(Single { way, pick, gap, identity: call.identity, after_inner });
+    }
+
+    /// The calls and the awaited blocks down to a call.
+    fn way_to(&self, call: Span) -> Vec<Span> {
+        let mut way = Vec::new();
+        let mut blocks = self.blocks.iter().peekable();
+        for (above, frame) in self.frames.iter().enumerate() {
+            while let Some((_, span)) = blocks.next_if(|(frames, _)| *frames <= above) {
+                way.push(*span);
+            }
+            way.push(frame.span);
+        }
+        way.extend(blocks.map(|(_, span)| *span));
+        way.push(call);
+        way
     }
 
     /// A sleep belongs to the innermost episode.
@@ -86,7 +101,12 @@ impl<'a> Machine<'a, '_> {
             if (last.left, last.right) != (l, r) {
                 episode.progressed = turn;
             }
+            let counter = if last.left == l { self.comparing.1 } else { self.comparing.0 };
+            if let Some(counter) = counter.filter(|_| (last.left, last.right) != (l, r)) {
+                episode.counters.moved.insert(counter.clone());
+            }
             if last.first != outcome && !time {
+                episode.counters.ended_by = counter.cloned();
                 let fixed = if last.right == r { right } else { left };
                 if let Some(origin) = fixed.origin {
                     episode.bound = Some(origin);

@@ -16,6 +16,8 @@ pub(crate) struct Choice {
     pub(crate) site: Option<(Span, u64)>,
     /// Whether it hangs on how the call under test failed.
     pub(crate) failure: bool,
+    /// Whether it picks a variant of an enum, on which a loop may hang from its first turn on.
+    pub(crate) early: bool,
     /// The option taken.
     pub(crate) taken: u32,
     /// How many there were.
@@ -38,15 +40,15 @@ impl Oracle {
 
     /// Which part of the statuses: 0 or 1.
     pub(crate) fn split(&mut self) -> u32 {
-        self.take(None, false, 2)
+        self.take(None, false, false, 2)
     }
 
     /// The answer to an open condition: 0 or 1.
-    pub(crate) fn choose(&mut self, site: (Span, u64), failure: bool) -> u32 {
+    pub(crate) fn choose(&mut self, site: (Span, u64), failure: bool, early: bool) -> u32 {
         let open = self.trail.iter().filter(|c| c.site.is_some() && c.of > 1 && c.failure == failure).count();
         let most = if failure { FAILURE_CHOICES } else { OTHER_CHOICES };
         let of = if open < most { 2 } else { 1 };
-        self.take(Some(site), failure, of)
+        self.take(Some(site), failure, early, of)
     }
 
     /// The script of the next run, if there is one.
@@ -57,9 +59,9 @@ impl Oracle {
         Some(script)
     }
 
-    fn take(&mut self, site: Option<(Span, u64)>, failure: bool, of: u32) -> u32 {
+    fn take(&mut self, site: Option<(Span, u64)>, failure: bool, early: bool, of: u32) -> u32 {
         let taken = self.script.get(self.trail.len()).copied().unwrap_or(0).min(of - 1);
-        self.trail.push(Choice { site, failure, taken, of });
+        self.trail.push(Choice { site, failure, early, taken, of });
         taken
     }
 }
@@ -75,7 +77,7 @@ mod tests {
         let mut script = Vec::new();
         loop {
             let mut oracle = Oracle::with(script);
-            let first = oracle.choose((Span::new(FileId(0), 0, 1), 0), true);
+            let first = oracle.choose((Span::new(FileId(0), 0, 1), 0), true, false);
             let second = if first == 0 { oracle.split() } else { 9 };
             seen.push((first, second));
             match oracle.next() {
@@ -90,7 +92,7 @@ mod tests {
     fn too_many_open_conditions_are_not_tried_both_ways() {
         let mut oracle = Oracle::default();
         for i in 0..20 {
-            oracle.choose((Span::new(FileId(0), i, i + 1), 0), false);
+            oracle.choose((Span::new(FileId(0), i, i + 1), 0), false, false);
         }
         assert_eq!(oracle.trail.iter().filter(|c| c.of == 2).count(), OTHER_CHOICES);
         assert!(oracle.trail.iter().any(|c| c.of == 1));

@@ -66,7 +66,7 @@ impl<'a> Machine<'a, '_> {
                 let client = Client { brand: Brand::Reqwest, ..(**client).clone() };
                 Some(Ok(Value::new(Kind::Client(Rc::new(client)))))
             }
-            (Brand::Ureq, "run", [request]) | (Brand::Hyper, "request", [request]) => {
+            (Brand::Ureq, "run", [request]) | (Brand::Hyper, "request" | "call", [request]) => {
                 let request = self.handed_over(client, request, at.span);
                 Some(self.sending(&request, at.span))
             }

@@ -311,7 +311,7 @@ impl<'a> Reader<'a> {
             layers: Vec::new(),
             answers: if is_main { Vec::new() } else { answers(watched) },
             span: watched.goal.span,
-            grpc: false,
+            grpc: watched.goal.grpc,
             takes_messages: target.takes_messages,
             limit: target.limit.filter(|_| retries.is_empty()).map(build::limit),
             per_item: layers::per_item(watched),

@@ -32,6 +32,7 @@ pub(crate) fn constant<'a>(path: &Path) -> Option<Value<'a>> {
         ("Duration" | "TimeDelta", "MAX") => Value::seconds(1.8e19),
         ("Duration", "SECOND") => Value::seconds(1.0),
         ("StatusCode", name) => Value::new(Kind::Status(status_named(name)?)),
+        ("Code", name) => Value::new(Kind::Status(super::grpc::code_named(name)?)),
         ("Method", name) if name.chars().all(|c| c.is_ascii_uppercase()) => Value::text(name),
         ("header" | "HeaderName", name) if name.chars().all(|c| c.is_ascii_uppercase() || c == '_') => {
             Value::text(name.to_ascii_lowercase().replace('_', "-"))
@@ -113,6 +114,12 @@ impl<'a> Machine<'a, '_> {
                     _ => until.clone(),
                 };
                 future(Future::Timeout { limit, inner: inner.clone() })
+            }
+            // The first tick of tokio's comes at once.
+            ([.., "tokio" | "time", "interval"], [period]) | (["tokio", .., "interval"], [period]) => {
+                let fields = vec![(Name::from("period"), period.clone()), (Name::from("fresh"), Value::bool(true))];
+                let object = Object { ty: None, fields: RefCell::new(fields), rest: None };
+                Some(Ok(Value::new(Kind::Object(Rc::new(object)))))
             }
             ([.., "interval"], [period]) | ([.., "interval_at"], [_, period]) => {
                 Some(Ok(cell("period", period.clone())))

@@ -376,3 +376,207 @@ fn tries_of_each_item_stay_a_retry() {
     let found = calls(around);
     assert_eq!(found.iter().map(|c| (c.1, c.2)).collect::<Vec<_>>(), [(1, true)]);
 }
+
+/// A service's client as tonic's build script makes it, out of sight.
+const STOCK: &str = "use tonic::{Code, Status, transport::{Channel, Endpoint}};
+    pub mod pb { tonic::include_proto!(\"stock\"); }
+    use pb::stock_client::StockClient;";
+
+#[test]
+fn codes_of_grpc_say_what_is_tried_again() {
+    let read = |test: &str| {
+        layers(&format!(
+            "{STOCK}
+            pub async fn f(client: &mut StockClient<Channel>) -> Result<Level, Status> {{
+                let mut failures = 0;
+                loop {{
+                    match client.level(pb::Ask {{}}).await {{
+                        Ok(level) => return Ok(level),
+                        Err(status) if {test} && failures < 3 => failures += 1,
+                        Err(status) => return Err(status),
+                    }}
+                    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+                }}
+            }}"
+        ))
+    };
+    let loops = "rust:6: 4 attempts, fixed 1s @12, no jitter, on ";
+    assert_eq!(read("status.code() == Code::Unavailable"), format!("{loops}refused grpc:14"));
+    assert_eq!(
+        read("matches!(status.code(), tonic::Code::DeadlineExceeded | tonic::Code::Aborted)"),
+        format!("{loops}timeout grpc:4 grpc:10")
+    );
+    assert!(read("true").starts_with(&format!("{loops}refused timeout grpc:1 grpc:2")), "{}", read("true"));
+    assert!(read("true").ends_with("any error: 9"), "{}", read("true"));
+}
+
+#[test]
+fn calls_of_grpc_are_hops_to_their_channels() {
+    let text = format!(
+        "{STOCK}
+        pub async fn f() -> Result<Level, Status> {{
+            let mut client = pb::stock_client::StockClient::connect(\"http://stock:50051\").await?;
+            client.level(pb::Ask {{}}).await
+        }}
+        pub async fn g() -> Result<Level, Status> {{
+            let channel = Endpoint::from_static(\"http://tax:50051\").connect_lazy();
+            StockClient::new(channel).level(pb::Ask {{}}).await
+        }}"
+    );
+    let read = support::read(&[("src/lib.rs", &text)], &[], &[]);
+    let calls = read.calls();
+    assert!(calls.contains("f - http://stock:50051") && calls.contains("g - http://tax:50051"), "{calls}");
+    assert!(read.reading.calls.iter().all(|c| c.grpc), "{calls}");
+}
+
+#[test]
+fn what_waits_and_lies_elsewhere_waits_for_what_it_is_given() {
+    let read = |wait: &str| {
+        layers(&format!(
+            "pub async fn f<C: Clock>(http: &reqwest::Client, clock: C) -> bool {{
+                for n in 1..=4u64 {{
+                    if http.get(\"http://stock/\").send().await.is_ok() {{ return true; }}
+                    {wait}
+                }}
+                false
+            }}"
+        ))
+    };
+    let known = "rust:2: 4 attempts, linear 1s @4, no jitter, on refused timeout";
+    for wait in [
+        "clock.sleep(std::time::Duration::from_secs(n)).await;",
+        "clock.sleep(std::time::Duration::from_secs(n));",
+        "clock.pause_before_retry(std::time::Duration::from_secs(n))",
+    ] {
+        assert_eq!(read(wait), known, "{wait}");
+    }
+    // What is noted in a statistic waits for nothing.
+    let noted = read("clock.note(std::time::Duration::from_secs(n));");
+    assert!(noted.starts_with("rust:2: 4 attempts, no wait"), "{noted}");
+}
+
+#[test]
+fn counters_of_different_failures_add_up() {
+    let read = |limited: &str, lost: &str| {
+        layers(&format!(
+            "pub async fn f(http: &reqwest::Client) -> Result<String, reqwest::Error> {{
+                let (mut a, mut b) = (0, 0);
+                loop {{
+                    let error = match http.get(\"http://stock/\").send().await.and_then(|r| r.error_for_status()) {{
+                        Ok(r) => return r.text().await,
+                        Err(error) => error,
+                    }};
+                    if error.status().is_some_and(|s| s == 429) {{ {limited} }} else {{ {lost} }}
+                    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+                }}
+            }}"
+        ))
+    };
+    let up_to = |counter: &str, most: u32| format!("{counter} += 1; if {counter} > {most} {{ return Err(error); }}");
+    let attempts = |text: String| text.split(", ").next().unwrap_or_default().to_owned();
+    assert_eq!(attempts(read(&up_to("a", 10), &up_to("b", 3))), "rust:3: 14 attempts");
+    assert_eq!(attempts(read(&up_to("a", 10), &up_to("a", 3))), "rust:3: 11 attempts");
+    // One that counts every failure bounds the whole.
+    let all = format!("{} {}", up_to("b", 5), up_to("a", 2));
+    assert_eq!(attempts(read(&all, &up_to("b", 5))), "rust:3: 6 attempts");
+}
+
+#[test]
+fn a_status_is_picked_by_the_test_that_tells_it_apart() {
+    let text = "
+pub fn recoverable(status: u16) -> bool { !(400..500).contains(&status) || matches!(status, 400 | 408 | 429) }
+pub async fn send(http: &reqwest::Client) -> bool {
+    for attempt in 1..=2 {
+        if attempt == 2 { tokio::time::sleep(std::time::Duration::from_secs(1)).await; }
+        let response = match http.get(\"http://stock/\").send().await {
+            Ok(response) => response,
+            Err(_) if attempt == 1 => continue,
+            Err(_) => return false,
+        };
+        if response.status().is_success() { return true; }
+        if !recoverable(response.status().as_u16()) { return false; }
+    }
+    false
+}";
+    let read = support::read(&[("src/lib.rs", text)], &[], &[]);
+    let layer = read.reading.layers.first().expect("there is a layer");
+    let at = |status| {
+        let pick = layer.retries.picks.iter().find(|p| p.modes.contains(crate::model::Mode::Status(status)));
+        pick.and_then(|p| text.get(p.span.range())).unwrap_or_default().to_owned()
+    };
+    assert_eq!(at(400), "!recoverable(response.status().as_u16())");
+    assert_eq!(at(429), at(400));
+}
+
+#[test]
+fn a_middleware_for_some_requests_repeats_no_other() {
+    let read = |method: &str| {
+        let text = format!(
+            "use reqwest_middleware::ClientBuilder;
+            use reqwest_conditional_middleware::ConditionalMiddleware;
+            use reqwest_retry::{{policies::ExponentialBackoff, RetryTransientMiddleware}};
+            pub async fn f() -> bool {{
+                let policy = ExponentialBackoff::builder().build_with_max_retries(3);
+                let retry = RetryTransientMiddleware::new_with_policy(policy);
+                let retry = ConditionalMiddleware::new(retry, |r: &reqwest::Request| r.method() == reqwest::Method::GET);
+                let http = ClientBuilder::new(reqwest::Client::new()).with(retry).build();
+                http.{method}(\"http://stock/\").send().await.is_ok()
+            }}"
+        );
+        support::read(&[("src/lib.rs", &text)], &[], &[])
+            .reading
+            .calls
+            .iter()
+            .map(|c| c.layers.len())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(read("get"), [1]);
+    assert_eq!(read("post"), [0]);
+}
+
+#[test]
+fn functions_that_call_each_other_repeat() {
+    let read = |again: &str| {
+        layers(&format!(
+            "pub async fn f(http: &reqwest::Client) -> bool {{ send(http, 0).await }}
+            async fn send(http: &reqwest::Client, tried: u32) -> bool {{
+                if http.get(\"http://stock/\").send().await.is_ok() {{ return true; }}
+                after(http, tried).await
+            }}
+            async fn after(http: &reqwest::Client, tried: u32) -> bool {{
+                if tried >= 3 {{ return false; }}
+                {again}
+            }}"
+        ))
+    };
+    assert_eq!(
+        read("Box::pin(send(http, tried + 1)).await"),
+        "rust:2: 4 attempts, no wait, no jitter, on refused timeout"
+    );
+    assert_eq!(read("http.get(\"http://other/\").send().await.is_ok()"), "");
+}
+
+#[test]
+fn a_variant_that_does_not_retry_hides_none_that_does() {
+    let text = "
+pub enum Strategy { Once, Retry(u32) }
+impl Strategy {
+    fn goes_on(&self, tries: u32) -> bool {
+        match (self, tries) {
+            (Strategy::Once, 0) => true,
+            (Strategy::Retry(n), x) if x < *n => true,
+            _ => false,
+        }
+    }
+}
+pub async fn send(http: &reqwest::Client, strategy: &Strategy) -> Option<String> {
+    let mut tries = 0;
+    while strategy.goes_on(tries) {
+        if let Ok(answer) = http.get(\"http://stock/\").send().await { return answer.text().await.ok(); }
+        tries += 1;
+    }
+    None
+}";
+    let found = layers(text);
+    assert!(found.contains("on refused timeout"), "{found}");
+}

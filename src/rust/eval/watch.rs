@@ -85,9 +85,9 @@ pub(crate) fn watch<'a>(
     if !found.looped && found.goal.http {
         // Nothing around it repeats, as far as can be seen: then it is enough to know whom it reaches, and what is
         // answered where it matters most. A call that is made twice all the same gets the full treatment.
-        let worlds =
-            [World::Transport(Mode::Refused), World::Transport(Mode::Timeout), World::Statuses(SERVER.collect())];
-        let watched = eye.look(&worlds);
+        let plain =
+            vec![World::Transport(Mode::Refused), World::Transport(Mode::Timeout), World::Statuses(SERVER.collect())];
+        let watched = eye.look(&if found.goal.grpc { worlds(&found.goal) } else { plain });
         if !watched.failing.iter().any(|f| f.traces.iter().any(|t| t.hits > 1)) {
             return watched;
         }
@@ -116,7 +116,7 @@ pub(crate) fn watch_layer<'a>(
     steps: &mut u64,
 ) -> Watched<'a> {
     let span = layer.described().opens;
-    let goal = Goal { span, chain: 0, branches: BTreeSet::new(), http: true };
+    let goal = Goal { span, chain: 0, branches: BTreeSet::new(), http: true, grpc: false };
     let layer = layer.clone();
     let start = move |m: &mut Machine<'a, '_>| {
         let client = Client { layers: vec![layer.clone()], ..Client::plain(0, Brand::Reqwest, true) };
@@ -140,7 +140,9 @@ type Start<'s, 'a> = &'s dyn Fn(&mut Machine<'a, '_>) -> Eval<'a>;
 
 /// The ways in which a call may fail.
 fn worlds(goal: &Goal) -> Vec<World> {
-    if goal.http {
+    if goal.grpc {
+        vec![World::Codes(super::grpc::CODES.collect())]
+    } else if goal.http {
         let statuses = World::Statuses(STATUSES.collect());
         vec![World::Transport(Mode::Refused), World::Transport(Mode::Timeout), statuses]
     } else {
@@ -280,9 +282,10 @@ fn enough(forks: &[Fork<'_>], world: &World, watched: &Watched<'_>) -> bool {
             .all(|s| forks.iter().any(|f| f.good.contains(s) && f.traces.iter().any(|t| repeats(t) && retried(t))));
     }
     // The first run goes on wherever it may. If it does not come back to the call, and how the call failed was never
-    // asked in a way that cannot be answered, no other run does.
+    // asked in a way that cannot be answered, no other run does; but for those with another variant of an enum.
+    let open = |c: &Choice| c.failure || c.site.is_none() || c.early && c.of > 1;
     match forks {
-        [only] => !only.traces.iter().any(repeats) && !only.choices.iter().any(|c| c.failure || c.site.is_none()),
+        [only] => !only.traces.iter().any(repeats) && !only.choices.iter().any(open),
         _ => false,
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::ir::{Const, Field, Function, Impl, Item, Name, Param, Pat, PatKind, Path, Struct, Ty, TyShape, Use};
+use super::super::ir::{
+    Const, Expr, ExprKind, Field, Function, Impl, Item, Name, Param, Pat, PatKind, Path, Struct, Ty, TyShape, Use,
+};
 use super::{Lowerer, name, types};
 
 impl Lowerer<'_> {
@@ -142,14 +144,18 @@ impl Lowerer<'_> {
         block: &syn::Block,
     ) -> Function {
         let start = attrs.first().map_or_else(|| signature_start(vis, sig), |a| a.pound_token.span);
+        let (body, is_async) = match sig.asyncness {
+            Some(_) => (self.block(block, None), true),
+            None => awaited(self.block(block, None)),
+        };
         Function {
             name: name(&sig.ident),
             name_span: self.span(sig.ident.span()),
             span: self.between(start, block.brace_token.span.close()),
             params: sig.inputs.iter().map(|input| self.input(input)).collect(),
             ret: types::result(&sig.output),
-            body: self.block(block, None),
-            is_async: sig.asyncness.is_some(),
+            body,
+            is_async,
             public,
             attributes: self.attributes(attrs).others,
         }
@@ -168,6 +174,33 @@ impl Lowerer<'_> {
             syn::FnArg::Typed(t) => Param { pat: self.pattern(&t.pat), ty: Some(types::ty(&t.ty)) },
         }
     }
+}
+
+/// A function that gives back one async block is an async function: `Box::pin(async move { .. })`.
+fn awaited(mut body: Expr) -> (Expr, bool) {
+    let ExprKind::Block { tail: Some(tail), .. } = &mut *body.kind else { return (body, false) };
+    let Some(inner) = async_block(tail) else { return (body, false) };
+    *tail = inner;
+    (body, true)
+}
+
+/// What runs in the async block that an expression is, boxed or not.
+fn async_block(expr: &mut Expr) -> Option<Expr> {
+    match &mut *expr.kind {
+        ExprKind::Async(inner) => {
+            let nothing = Expr { span: inner.span, kind: Box::new(ExprKind::Opaque) };
+            Some(std::mem::replace(inner, nothing))
+        }
+        ExprKind::Call { callee, args } if matches!(&*callee.kind, ExprKind::Path(p) if is_boxing(p)) => {
+            async_block(args.first_mut()?)
+        }
+        ExprKind::Method { receiver, name, .. } if matches!(&**name, "boxed" | "boxed_local") => async_block(receiver),
+        _ => None,
+    }
+}
+
+fn is_boxing(path: &Path) -> bool {
+    matches!(path.segments.as_slice(), [.., ty, pin] if &**ty == "Box" && &**pin == "pin")
 }
 
 fn signature_start(vis: Option<&syn::Visibility>, sig: &syn::Signature) -> proc_macro2::Span {

@@ -472,6 +472,21 @@ fn jobs_of_sqlxmq() {
 }
 
 #[test]
+fn jobs_of_a_package_that_compiles() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/rust-sdk/src/jobs.rs");
+    let found = jobs(&std::fs::read_to_string(path).expect("the fixture can be read"));
+    let job = |place: &str, count, default, waits: &[u64]| (place.to_owned(), count, default, waits.to_vec(), true);
+    let expected = [
+        job("run", Some(21), true, &[1, 2, 4]),
+        job("max_retries", Some(5), false, &[30, 30, 30]),
+        job("plain", Some(5), true, &[1, 2, 4]),
+        job("12", Some(13), false, &[2, 4, 8]),
+        job("queue.read::<Mail>(\"mails\", Some(30))", None, true, &[]),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn consumers_of_pgmq() {
     let sql = "async fn run(p: &P) { loop { let m = q(\"SELECT * FROM pgmq.read('orders', 30, 1)\").fetch_one(p).await; work(m).await; \
                q(\"SELECT pgmq.archive('orders', $1)\").execute(p).await; } }";

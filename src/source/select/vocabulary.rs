@@ -56,7 +56,7 @@ pub(super) fn is_library(word: &str) -> bool {
 
 /// Whether calling it, or what is in it, makes a request.
 pub(super) fn is_client(word: &str) -> bool {
-    matches!(word, "reqwest" | "execute" | "ureq" | "hyper" | "surf" | "isahc" | "awc")
+    matches!(word, "reqwest" | "execute" | "ureq" | "hyper" | "surf" | "isahc" | "awc" | "tonic")
         || matches!(
             word,
             "redis" | "moka" | "mini_moka" | "quick_cache" | "LruCache" | "max_capacity" | "insert_into" | "find_by_id"

@@ -137,7 +137,10 @@ fn jitter(layer: &Layer, value: &str) -> Result<(), String> {
 }
 
 fn retries(layer: &Layer, value: &str) -> Result<(), String> {
-    let every: ModeSet = Mode::http().collect();
+    let grpc: ModeSet = Mode::grpc().collect();
+    let is_grpc = !layer.retries.yes.intersection(grpc).is_empty();
+    let faults: ModeSet = [Mode::Refused, Mode::Timeout].into_iter().collect();
+    let every = if is_grpc { grpc.union(faults) } else { Mode::http().collect() };
     let mut found = layer.retries.yes.intersection(every);
     // Of a call that nothing shows to be a request, statuses are only perhaps among all errors.
     if layer.retries.any_error.is_some() {

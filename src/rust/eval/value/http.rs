@@ -90,6 +90,8 @@ pub(crate) struct Pending<'a> {
     pub(crate) url: Option<(Rc<Text>, Span)>,
     /// The HTTP method that a method of that name stands for.
     pub(crate) method: Option<Rc<str>>,
+    /// The duration that it is given.
+    pub(crate) wait: Option<Value<'a>>,
 }
 
 /// A chain of fields from a settings struct.

@@ -85,14 +85,15 @@ impl Worker {
 
     /// Hands a job to the handler, and again where it fails.
     fn run<'a>(&self, machine: &mut Machine<'a, '_>, handler: &Value<'a>, at: Span) -> Eval<'a> {
+        let params = match &handler.kind {
+            Kind::Fn(ix) => machine.shared.index.function(*ix).function.params.len(),
+            Kind::Closure(closure) => closure.params.len(),
+            _ => 0,
+        };
+        // Each try is about the same job.
+        let args: Vec<Value<'a>> = (0..params).map(|_| machine.opaque(Why::Other("is a part of a job"))).collect();
         let job = |m: &mut Machine<'a, '_>| {
-            let params = match &handler.kind {
-                Kind::Fn(ix) => m.shared.index.function(*ix).function.params.len(),
-                Kind::Closure(closure) => closure.params.len(),
-                _ => 0,
-            };
-            let args = (0..params).map(|_| m.opaque(Why::Other("is a part of a job"))).collect();
-            let value = m.call_value(handler, args, at)?;
+            let value = m.call_value(handler, args.clone(), at)?;
             let value = m.await_value(value, at)?;
             m.settle(value, at)
         };

@@ -68,10 +68,21 @@ pub(super) struct Compared {
 /// The counters by which a loop ends.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counters {
-    /// Those that moved.
-    pub(super) moved: BTreeSet<Name>,
+    /// Those that moved, each with the chain of calls down to the comparison.
+    pub(super) moved: BTreeSet<(u64, Name)>,
     /// The one that came to its bound last.
-    pub(super) ended_by: Option<Name>,
+    pub(super) ended_by: Option<(u64, Name)>,
+}
+
+/// What happens in a loop beside the call under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stir {
+    /// Nothing that takes time.
+    Nothing,
+    /// Something of which that is not known.
+    Something,
+    /// It waits, or makes another call.
+    Work,
 }
 
 /// A call made in a turn itself, not in an episode inside of it.
@@ -79,6 +90,8 @@ pub(super) struct Counters {
 pub(super) struct Single<'a> {
     /// The calls down to it.
     pub(super) way: Vec<Span>,
+    /// Where what runs is awaited.
+    pub(super) awaits: Vec<Span>,
     pub(super) pick: Option<Pick>,
     pub(super) gap: Gap<'a>,
     /// What is called, with its arguments.
@@ -126,6 +139,8 @@ pub(crate) struct Episode<'a> {
     pub(super) identity: Option<u64>,
     pub(super) changed: bool,
     pub(super) turn: Turn<'a>,
+    /// What else happened in its turns.
+    pub(super) stir: Stir,
     pub(super) compared: BTreeMap<(Span, u64), Compared>,
     pub(super) counters: Counters,
     pub(super) progressed: u32,
@@ -172,6 +187,8 @@ pub(crate) struct Trace<'a> {
     pub(crate) picks: Vec<Option<Pick>>,
     /// Whether the call was another one in each turn.
     pub(crate) changed: bool,
+    /// What else happened in its turns.
+    pub(super) stir: Stir,
     pub(super) counters: Counters,
     pub(crate) bound: Option<Origin<'a>>,
     /// The call that handed the bound over to the function with the loop.
@@ -278,10 +295,12 @@ impl<'a> Episode<'a> {
     }
 }
 
-/// The call on the first way at which the two part.
-fn parting(first: &[Span], second: &[Span]) -> Span {
-    let parted = first.iter().zip(second).find(|(a, b)| a != b).map(|(a, _)| *a);
-    parted.or(first.last().copied()).unwrap_or_else(|| Span::start_of(crate::source::FileId(0)))
+/// The call on the first way at which the two part; where they are one, as with a closure that is called twice, the
+/// first of the two that is awaited elsewhere.
+fn parting(first: &Single<'_>, second: &Single<'_>) -> Span {
+    let parted = |a: &[Span], b: &[Span]| a.iter().zip(b).find(|(a, b)| a != b).map(|(a, _)| *a);
+    let parted = parted(&first.way, &second.way).or_else(|| parted(&first.awaits, &second.awaits));
+    parted.or(first.way.last().copied()).unwrap_or_else(|| Span::start_of(crate::source::FileId(0)))
 }
 
 impl<'a> Machine<'a, '_> {
@@ -312,6 +331,7 @@ impl<'a> Machine<'a, '_> {
             identity: None,
             changed: false,
             turn: Turn::default(),
+            stir: Stir::Nothing,
             compared: BTreeMap::new(),
             counters: Counters::default(),
             progressed: 0,
@@ -395,6 +415,7 @@ impl<'a> Machine<'a, '_> {
             gaps: episode.gaps,
             picks: episode.picks,
             changed: episode.changed,
+            stir: episode.stir,
             // A range that ends a loop ends it whatever is counted inside.
             counters: if episode.meant.is_none() { episode.counters } else { Counters::default() },
             bound: episode.bound,
@@ -459,7 +480,7 @@ impl<'a> Machine<'a, '_> {
             && first.identity == second.identity
         {
             self.traces.push(Trace {
-                repeater: Repeater::Sequence { span: parting(&first.way, &second.way) },
+                repeater: Repeater::Sequence { span: parting(first, second) },
                 chain,
                 depth,
                 hits: 2,
@@ -468,6 +489,7 @@ impl<'a> Machine<'a, '_> {
                 gaps: vec![second.gap.clone()],
                 picks: vec![second.pick],
                 changed: false,
+                stir: Stir::Nothing,
                 counters: Counters::default(),
                 bound: None,
                 via: None,

@@ -2,6 +2,7 @@
 use std::rc::Rc;
 
 use super::call::{LOCAL, http_method, sounds_like_wait, url_like};
+use super::episode::Stir;
 use super::goal::Outgoing;
 use super::machine::{Eval, Exit, Flow, Machine};
 use super::value::{Future, Kind, Pending, Taint, Unknown, Value, Why};
@@ -11,7 +12,9 @@ impl<'a> Machine<'a, '_> {
     /// `value.await`
     pub(crate) fn await_value(&mut self, value: Value<'a>, span: Span) -> Eval<'a> {
         self.down()?;
+        self.awaits.push(span);
         let result = self.await_kind(value, span);
+        self.awaits.pop();
         self.up();
         result
     }
@@ -21,7 +24,10 @@ impl<'a> Machine<'a, '_> {
             Kind::Future(future) => self.run_future(&future.clone(), span),
             Kind::Unknown(unknown) => match unknown.call.clone() {
                 Some(call) => self.run_pending(&call, &value),
-                None => Ok(value),
+                None => {
+                    self.stir(Stir::Something);
+                    Ok(value)
+                }
             },
             Kind::Request(request) => self.send(&request.clone(), span),
             Kind::Iter(_) => self.await_all(value, span),
@@ -44,10 +50,8 @@ impl<'a> Machine<'a, '_> {
         match future {
             Future::Block { body, env, context } => {
                 self.contexts.push(*context);
-                self.blocks.push((self.frames.len(), span));
                 self.returned.push(None);
                 let result = self.eval(body, env);
-                self.blocks.pop();
                 self.contexts.pop();
                 let returned = self.returned.pop().flatten();
                 match result {
@@ -124,6 +128,7 @@ impl<'a> Machine<'a, '_> {
         args: &[Value<'a>],
         span: Span,
     ) -> Value<'a> {
+        self.stir(Stir::Something);
         let all: Vec<&Value<'a>> = receiver.into_iter().chain(args).collect();
         let identity = Value::digest_all(name, all.iter().copied());
         let from = receiver.and_then(|r| r.as_unknown()).and_then(|u| u.call.clone());
@@ -163,7 +168,9 @@ impl<'a> Machine<'a, '_> {
     /// A value that nobody takes: what gave it may have blocked, as `clock.sleep(wait);` does.
     pub(super) fn dropped(&mut self, value: &Value<'a>) -> Result<(), Exit<'a>> {
         let Some(call) = value.as_unknown().and_then(|u| u.call.clone()) else { return Ok(()) };
-        if call.name.split('_').any(|word| word == "sleep") || call.wait.is_some() && sounds_like_wait(call.name) {
+        let verb = call.name.split('_').next().unwrap_or_default();
+        let waits = verb == "sleep" || call.wait.is_some() && sounds_like_wait(verb);
+        if waits {
             self.sleep_elsewhere(&call)?;
         }
         Ok(())

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::episode::Stir;
 use super::key::Carried;
 use super::machine::{Eval, Exit, Machine};
 use super::value::{HttpError, Kind, Limit, Response, Taint, Text, Unknown, Value, Why};
@@ -188,6 +189,7 @@ impl<'a> Machine<'a, '_> {
             self.hit(call);
             return Ok(End::Tested);
         }
+        self.stir(Stir::Work);
         Ok(if self.others_fail && self.hits == 0 { End::Badly } else { End::Well })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::episode::{Counted, Pick, Repeater, Trace};
+use super::episode::{Counted, Pick, Repeater, Stir, Trace};
 use super::goal::GOOD_STATUSES;
 use super::oracle::Choice;
 use super::value::{Limit, Origin, Source};
@@ -133,13 +133,29 @@ fn success_repeats(watched: &Watched<'_>, key: (Span, u64)) -> bool {
         .all(|s| watched.succeeding.iter().any(|f| (f.good.is_empty() || f.good.contains(s)) && repeats(f)))
 }
 
+/// Whether a loop that does a piece of work with each good answer asks again after a failure without anything that takes
+/// time: while nobody answers, it spins.
+fn may_spin(watched: &Watched<'_>, key: (Span, u64)) -> bool {
+    let mut refused = watched.failing.iter().filter(|f| f.modes.contains(Mode::Refused)).map(|f| of_key(f, key));
+    let mut good = watched.succeeding.iter().filter_map(|f| of_key(f, key)).peekable();
+    let works = good.peek().is_some() && good.all(|t| t.stir == Stir::Work);
+    watched.goal.http && works && refused.all(|t| t.is_some_and(spins))
+}
+
+fn spins(trace: &Trace<'_>) -> bool {
+    let is_loop = matches!(trace.repeater, Repeater::Loop { word: "loop", .. });
+    let at_once = trace.stir == Stir::Nothing && trace.gaps.iter().all(|gap| gap.is_empty());
+    is_loop && at_once && trace.counted == Counted::Unbounded
+}
+
 fn retry<'a>(watched: &Watched<'a>, key: (Span, u64)) -> Option<Retry<'a>> {
-    if success_repeats(watched, key) {
+    let works = success_repeats(watched, key);
+    if works && !may_spin(watched, key) {
         return None;
     }
     let seen: Vec<(&Fork<'a>, &Trace<'a>)> =
         watched.failing.iter().filter_map(|f| Some((f, of_key(f, key)?))).collect();
-    let again = |t: &Trace<'a>| t.hits > 1 && !t.changed;
+    let again = |t: &Trace<'a>| t.hits > 1 && !t.changed && (!works || spins(t));
     let retried: Vec<&(&Fork<'a>, &Trace<'a>)> = seen.iter().filter(|(_, t)| again(t)).collect();
     let (_, first) = retried.first()?;
     // Of a second call there is no trace where it was not made.
@@ -188,7 +204,7 @@ fn retry<'a>(watched: &Watched<'a>, key: (Span, u64)) -> Option<Retry<'a>> {
         bound: with_bound.and_then(|t| t.bound),
         method: watched.target.as_ref().and_then(|t| t.method.clone()),
         http: watched.goal.http,
-        upkeep: retried.iter().all(|(_, t)| t.upkeep),
+        upkeep: works || retried.iter().all(|(_, t)| t.upkeep),
         per_try: retried.iter().find_map(|(_, t)| t.per_try),
         overall: retried.iter().find_map(|(_, t)| t.overall),
         cut_from: retried.iter().filter_map(|(_, t)| t.cut_from).max(),
@@ -199,8 +215,9 @@ fn retry<'a>(watched: &Watched<'a>, key: (Span, u64)) -> Option<Retry<'a>> {
 /// How often a loop makes the call that counts different failures apart, each up to a bound of its own: they may come
 /// one after the other.
 fn by_several_counters(retried: &[&(&Fork<'_>, &Trace<'_>)]) -> Option<u64> {
-    let mut most: BTreeMap<&Name, u64> = BTreeMap::new();
-    let mut moved: BTreeMap<&Name, BTreeSet<&Name>> = BTreeMap::new();
+    type Counter = (u64, Name);
+    let mut most: BTreeMap<&Counter, u64> = BTreeMap::new();
+    let mut moved: BTreeMap<&Counter, BTreeSet<&Counter>> = BTreeMap::new();
     for (_, trace) in retried {
         let Counted::Times(times) = trace.counted else { return None };
         let by = trace.counters.ended_by.as_ref()?;
@@ -208,9 +225,12 @@ fn by_several_counters(retried: &[&(&Fork<'_>, &Trace<'_>)]) -> Option<u64> {
         *known = times.max(*known);
         moved.entry(by).or_default().extend(&trace.counters.moved);
     }
+    // In another function one counter may have another name.
+    let (chain, _) = most.keys().next()?;
+    let beside = most.keys().all(|(other, _)| other == chain);
     // What counts every failure ends the loop whatever else is counted.
-    let apart = moved.iter().all(|(by, with)| with.iter().all(|name| name == by || !moved.contains_key(name)));
-    (most.len() > 1 && apart).then(|| most.values().map(|times| times - 1).sum::<u64>() + 1)
+    let apart = moved.iter().all(|(by, with)| with.iter().all(|counter| counter == by || !moved.contains_key(counter)));
+    (most.len() > 1 && beside && apart).then(|| most.values().map(|times| times - 1).sum::<u64>() + 1)
 }
 
 /// Whether one run stops and another repeats because of something that has nothing to do with the failure: a flag,

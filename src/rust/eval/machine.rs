@@ -158,8 +158,8 @@ pub(crate) struct Machine<'a, 'c> {
     pub(crate) deadlines: Vec<(usize, f64, f64, Span)>,
     pub(crate) deadlines_made: usize,
     pub(crate) frames: Vec<Frame>,
-    /// Where the async blocks that run are awaited, and in how many functions that is.
-    pub(super) blocks: Vec<(usize, Span)>,
+    /// Where the futures that run are awaited, outermost first.
+    pub(super) awaits: Vec<Span>,
     pub(crate) contexts: Vec<Context>,
     /// Values given back on the way, in a discovery.
     pub(crate) returned: Vec<Option<Value<'a>>>,
@@ -243,7 +243,7 @@ impl<'a, 'c> Machine<'a, 'c> {
             deadlines: Vec::new(),
             deadlines_made: 0,
             frames: Vec::new(),
-            blocks: Vec::new(),
+            awaits: Vec::new(),
             contexts: Vec::new(),
             returned: Vec::new(),
             episodes: Vec::new(),

@@ -1,5 +1,5 @@
 //! What a run notes while something repeats: calls that leave, sleeps, comparisons, bounds.
-use super::episode::{Compared, Single};
+use super::episode::{Compared, Single, Stir};
 use super::goal::Outgoing;
 use super::machine::{Hint, Machine, Reason};
 use super::value::{Taint, Value};
@@ -12,7 +12,8 @@ impl<'a> Machine<'a, '_> {
         self.hits += 1;
         self.note_upkeep(call);
         let pick = self.pick.take();
-        let way = self.way_to(call.span);
+        let way = self.frames.iter().map(|f| f.span).chain([call.span]).collect();
+        let awaits = self.awaits.clone();
         for episode in &mut self.episodes {
             if episode.hit_now {
                 continue;
@@ -45,26 +46,17 @@ impl<'a> Machine<'a, '_> {
         };
         let gap = std::mem::take(&mut turn.gap);
         let after_inner = !turn.inner.is_empty();
-        turn.singles.push(Single { way, pick, gap, identity: call.identity, after_inner });
+        turn.singles.push(Single { way, awaits, pick, gap, identity: call.identity, after_inner });
     }
 
-    /// The calls and the awaited blocks down to a call.
-    fn way_to(&self, call: Span) -> Vec<Span> {
-        let mut way = Vec::new();
-        let mut blocks = self.blocks.iter().peekable();
-        for (above, frame) in self.frames.iter().enumerate() {
-            while let Some((_, span)) = blocks.next_if(|(frames, _)| *frames <= above) {
-                way.push(*span);
-            }
-            way.push(frame.span);
-        }
-        way.extend(blocks.map(|(_, span)| *span));
-        way.push(call);
-        way
+    /// Something happens beside the call under test.
+    pub(super) fn stir(&mut self, by: Stir) {
+        self.episodes.iter_mut().for_each(|episode| episode.stir = episode.stir.max(by));
     }
 
     /// A sleep belongs to the innermost episode.
     pub(crate) fn note_sleep(&mut self, slept: Slept<'a>) {
+        self.stir(Stir::Work);
         match self.episodes.last_mut() {
             Some(episode) => {
                 episode.turn.gap.push(slept.clone());
@@ -102,11 +94,10 @@ impl<'a> Machine<'a, '_> {
                 episode.progressed = turn;
             }
             let counter = if last.left == l { self.comparing.1 } else { self.comparing.0 };
-            if let Some(counter) = counter.filter(|_| (last.left, last.right) != (l, r)) {
-                episode.counters.moved.insert(counter.clone());
-            }
+            let counter = counter.filter(|_| (last.left, last.right) != (l, r)).map(|name| (key.1, name.clone()));
+            episode.counters.moved.extend(counter.clone());
             if last.first != outcome && !time {
-                episode.counters.ended_by = counter.cloned();
+                episode.counters.ended_by = counter;
                 let fixed = if last.right == r { right } else { left };
                 if let Some(origin) = fixed.origin {
                     episode.bound = Some(origin);

@@ -580,3 +580,35 @@ pub async fn send(http: &reqwest::Client, strategy: &Strategy) -> Option<String>
     let found = layers(text);
     assert!(found.contains("on refused timeout"), "{found}");
 }
+
+#[test]
+fn a_worker_that_asks_again_at_once_after_a_failure_spins() {
+    let read = |failed: &str, done: &str| {
+        layers(&format!(
+            "pub async fn work(http: &reqwest::Client, seen: tokio::sync::Notify) {{
+                loop {{
+                    let event = match http.get(\"http://events/next\").send().await {{
+                        Ok(event) => event,
+                        Err(e) => {{ tracing::error!(\"{{e}}\"); {failed} continue; }}
+                    }};
+                    {done}
+                }}
+            }}
+            async fn handle(http: &reqwest::Client, event: reqwest::Response) {{
+                http.post(\"http://events/done\").body(event.text().await.unwrap_or_default()).send().await.ok();
+            }}"
+        ))
+    };
+    let done = "handle(http, event).await;";
+    assert_eq!(read("", done), "rust:2: unbounded, no wait, no jitter, on refused timeout");
+    for failed in [
+        "tokio::time::sleep(std::time::Duration::from_secs(1)).await;",
+        "seen.notified().await;",
+        "http.get(\"http://events/up\").send().await.ok();",
+        "pause(2);",
+    ] {
+        assert_eq!(read(failed, done), "", "{failed}");
+    }
+    // One that does nothing with what it gets is there to make requests.
+    assert_eq!(read("", "drop(event);"), "");
+}

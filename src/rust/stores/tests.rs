@@ -481,7 +481,7 @@ fn jobs_of_a_package_that_compiles() {
         job("max_retries", Some(5), false, &[30, 30, 30]),
         job("plain", Some(5), true, &[1, 2, 4]),
         job("12", Some(13), false, &[2, 4, 8]),
-        job("queue.read::<Mail>(\"mails\", Some(30))", None, true, &[]),
+        job("read", None, true, &[]),
     ];
     assert_eq!(found, expected);
 }

@@ -1,6 +1,7 @@
 //! Operators on values.
 use std::rc::Rc;
 
+use super::episode::Repeater;
 use super::machine::Machine;
 use super::pattern::plain_number;
 use super::value::{Kind, Spread, Taint, Text, TextPart, Unknown, Value, Why};
@@ -76,17 +77,29 @@ impl<'a> Machine<'a, '_> {
                 self.note_compared(at, left, right, answer);
                 Value::bool(answer)
             }
-            None => self.open_comparison(op, left, right),
+            None => self.open_comparison(op, left, right, at),
         }
     }
 
+    /// Whether what repeats, if anything, is a function that calls itself.
+    fn recurs(&self) -> bool {
+        self.episodes.last().is_some_and(|e| matches!(e.repeater, Repeater::Recursion { .. }))
+    }
+
     /// A comparison with something not known: a loop that is bounded by it ends some time.
-    fn open_comparison(&mut self, op: BinOp, left: &Value<'a>, right: &Value<'a>) -> Value<'a> {
+    fn open_comparison(&mut self, op: BinOp, left: &Value<'a>, right: &Value<'a>, at: Span) -> Value<'a> {
         let measured =
             |v: &Value<'a>| v.number().is_some() || v.duration().is_some() || matches!(v.kind, Kind::Instant(_));
         let with = match (left.as_unknown(), right.as_unknown()) {
             (Some(open), None) if measured(right) => Some((open.clone(), left.taint)),
             (None, Some(open)) if measured(left) => Some((open.clone(), right.taint)),
+            // A function that calls itself counts in an argument, which nobody may be seen to hand over first.
+            (Some(open), Some(_)) if !matches!(op, BinOp::Eq | BinOp::Ne) && self.recurs() => {
+                let place = [Value::int(i128::from(at.start)), Value::int(i128::from(at.file.0))];
+                let id = Value::digest_all("place", &place);
+                let plain = Unknown { id, why: open.why.clone(), ty: None, succeeded: false, call: None, keys: None };
+                Some((Rc::new(plain), left.taint.with(right.taint)))
+            }
             _ => None,
         };
         let value = self.derived(name_of(op), Why::Other("is a comparison"), &[left, right]);

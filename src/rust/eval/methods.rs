@@ -75,7 +75,11 @@ impl<'a> Machine<'a, '_> {
             return Ok(result);
         }
         let mutates = matches!(&value.kind, Kind::Native(native) if native.mutates(name));
+        let fills = &**name == "get_or_insert_with" && matches!(value.variant(), Some(("None", _)));
         let result = self.call_method(value, name, values, at)?;
+        if fills {
+            self.store(receiver, Value::wrap("Some", result.clone()), env)?;
+        }
         if mutates && matches!(result.kind, Kind::Native(_)) {
             self.store(root_of(receiver), result.clone(), env)?;
         }

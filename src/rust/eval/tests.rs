@@ -557,10 +557,12 @@ fn functions_that_call_each_other_repeat() {
     // Read from the first of the two, neither the counter nor its bound is known.
     let open = "
         pub async fn send(http: &reqwest::Client, most: u32, tried: u32) -> bool {
-            http.get(\"http://stock/\").send().await.is_ok() || after(http, most, tried).await
+            if http.get(\"http://stock/\").send().await.is_ok() { return true; }
+            after(http, most, tried).await
         }
         async fn after(http: &reqwest::Client, most: u32, tried: u32) -> bool {
-            most > tried && Box::pin(send(http, most, tried + 1)).await
+            if most > tried { return Box::pin(send(http, most, tried + 1)).await; }
+            false
         }";
     assert!(layers(open).starts_with("rust:2: ? attempts (comes from the argument `most`)"), "{}", layers(open));
 }
@@ -620,4 +622,18 @@ fn a_worker_that_asks_again_at_once_after_a_failure_spins() {
     }
     // One that does nothing with what it gets is there to make requests.
     assert_eq!(read("", "drop(event);"), "");
+}
+
+#[test]
+fn a_timer_that_is_made_when_it_is_first_needed_ticks_at_once_only_then() {
+    let text = "pub async fn f(http: &reqwest::Client) -> bool {
+        let mut timer = None;
+        for _ in 0..4 {
+            if http.get(\"http://stock/\").send().await.is_ok() { return true; }
+            let every = std::time::Duration::from_secs(2);
+            timer.get_or_insert_with(|| tokio::time::interval(every)).tick().await;
+        }
+        false
+    }";
+    assert_eq!(layers(text), "rust:3: 4 attempts, [0ns 2s 2s] @6, no jitter, on refused timeout");
 }

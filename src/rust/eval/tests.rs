@@ -554,17 +554,6 @@ fn functions_that_call_each_other_repeat() {
         "rust:2: 4 attempts, no wait, no jitter, on refused timeout"
     );
     assert_eq!(read("http.get(\"http://other/\").send().await.is_ok()"), "");
-    // Read from the first of the two, neither the counter nor its bound is known.
-    let open = "
-        pub async fn send(http: &reqwest::Client, most: u32, tried: u32) -> bool {
-            if http.get(\"http://stock/\").send().await.is_ok() { return true; }
-            after(http, most, tried).await
-        }
-        async fn after(http: &reqwest::Client, most: u32, tried: u32) -> bool {
-            if most > tried { return Box::pin(send(http, most, tried + 1)).await; }
-            false
-        }";
-    assert!(layers(open).starts_with("rust:2: ? attempts (comes from the argument `most`)"), "{}", layers(open));
 }
 
 #[test]

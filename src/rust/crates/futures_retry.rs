@@ -27,6 +27,7 @@ static ABOUT: About = About {
     kind: LayerKind::Code,
     name: "futures-retry call",
     picks: "the handler",
+    none: "call without `FutureRetry`",
     fewer: "let the handler give up sooner",
     limit: "count the tries in the handler, and give back `RetryPolicy::ForwardError` after a few",
     wait: "give back `RetryPolicy::WaitRetry` instead of `RetryPolicy::Repeat`",

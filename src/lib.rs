@@ -203,7 +203,14 @@ fn permissions<'a>(allows: &'a [Allow], inputs: &Inputs, config: &'a Config, sou
     let settings = config.allows.iter().map(|allow| {
         let globs = config.globs(&allow.paths);
         let files = sources.iter().filter(|file| globs.matches(&file.path)).map(|file| file.id).collect();
-        Permission::Setting { allow, files, whole }
+        Permission::Setting {
+            rules: &allow.rules,
+            reason: allow.reason.as_deref(),
+            until: allow.until,
+            span: allow.span,
+            files,
+            whole,
+        }
     });
     allows.iter().map(Permission::Comment).chain(settings).collect()
 }

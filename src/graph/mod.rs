@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use crate::config::Config;
 use crate::facts::Facts;
-use crate::model::{ComponentIx, ComponentKind, HostRef, LayerIx, Model, Reason, Redrive, Unresolved};
+use crate::model::{ComponentIx, ComponentKind, HostRef, Layer, LayerIx, Model, Reason, Redrive, Setting, Unresolved};
 use crate::rust::reading::{CodeReading, CutShort};
 use crate::rust::stores as rust_stores;
 use crate::source::{Sources, Span};
@@ -177,6 +177,7 @@ fn finish(mut draft: Draft<'_>, owners: &Owners, model: &mut Model) {
     model.hops = hops;
     let paths = paths::list(&model.components, &model.hops, &model.layers, model.max_amplification);
     unresolved.extend(paths.cycles.iter().filter_map(|hop| cycle(model, *hop)));
+    unresolved.extend(model.layers.iter().filter_map(unknown_attempts));
     unresolved.sort();
     unresolved.dedup();
     model.unresolved = unresolved;
@@ -210,6 +211,16 @@ fn components_of_layers(draft: &mut Draft<'_>, owners: &Owners) -> Vec<(LayerIx,
 fn owner_of_code(draft: &mut Draft<'_>, owners: &Owners, ix: LayerIx) -> Vec<ComponentIx> {
     let path = draft.layer(ix).and_then(|l| draft.sources.get(l.place.file)).map(|f| f.path.clone());
     path.map_or_else(Vec::new, |path| owners.of_file(&path, &mut draft.hosts))
+}
+
+/// What counts as one attempt, since nobody can say how many there are.
+fn unknown_attempts(layer: &Layer) -> Option<Unresolved> {
+    let Setting::Unknown { why, span } = &layer.attempts else { return None };
+    Some(Unresolved {
+        span: span.unwrap_or(layer.place),
+        what: format!("attempts of {}", layer.name),
+        reason: why.clone(),
+    })
 }
 
 fn cycle(model: &Model, hop: usize) -> Option<Unresolved> {

@@ -28,7 +28,7 @@ pub use post::{IdempotencyKey, Post};
 pub use purge::{Keeps, Purge, PurgeBound};
 pub use queue::{
     Alarm, AlarmIx, DeadLetter, Fires, IncompleteRecord, NameTest, OF_METRIC, Queue, QueueIx, QueueRef, RecordPart,
-    Watch, Which, names_dead_letters,
+    Watch, Which, names_dead_letter, names_dead_letters,
 };
 pub use setting::Setting;
 pub use store::{KeyColumn, NoHelp, Store, StoreKind, StoredResponse, Unique};
@@ -43,7 +43,7 @@ use crate::source::Span;
 pub struct Unresolved {
     /// Where.
     pub span: Span,
-    /// What: "attempts of the backon call in `load`".
+    /// What: "attempts of backon call in `load`".
     pub what: String,
     /// Why: "comes from the environment variable TRIES, which nothing in the repository sets".
     pub reason: String,

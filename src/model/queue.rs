@@ -212,6 +212,12 @@ pub enum Fires {
 
 /// Whether a name says that dead letters are kept under it: `orders-dlq`, `OrdersDeadLetters`, `mail.errors`.
 pub fn names_dead_letters(name: &str) -> bool {
+    names_dead_letter(name) || words(name).last().is_some_and(|w| matches!(w.as_str(), "error" | "errors"))
+}
+
+/// Whether a name says that something is a dead letter, or holds them, and nothing else. A type that ends with "error"
+/// is what a call gives up with, and no message.
+pub fn names_dead_letter(name: &str) -> bool {
     let words = words(name);
     let surely = |w: &str| {
         let w = w.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -233,9 +239,7 @@ pub fn names_dead_letters(name: &str) -> bool {
         [a, b] => (a == "dead" && matches!(b.as_str(), "letter" | "letters")) || (a == "parking" && b == "lot"),
         _ => false,
     };
-    words.iter().any(|w| surely(w))
-        || words.windows(2).any(pair)
-        || words.last().is_some_and(|w| matches!(w.as_str(), "error" | "errors" | "dead"))
+    words.iter().any(|w| surely(w)) || words.windows(2).any(pair) || words.last().is_some_and(|w| w == "dead")
 }
 
 /// The words of a name, lower case: split at signs and where capitals begin a new word.

@@ -17,7 +17,6 @@ pub mod line;
 pub mod lists;
 pub mod markdown;
 pub mod page;
-mod places;
 pub mod reading;
 pub mod sarif;
 pub mod settings;
@@ -28,6 +27,7 @@ mod xml;
 
 use std::io::{self, Write};
 
+pub use crate::source::{Place, Places};
 pub use checkstyle::Checkstyle;
 pub use data::Data;
 pub use github::Github;
@@ -37,7 +37,6 @@ pub use json::Json;
 pub use junit::Junit;
 pub use line::Line;
 pub use markdown::Markdown;
-pub use places::{Place, Places};
 pub use reading::Reading;
 pub use sarif::Sarif;
 pub use statistics::Statistics;

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use jiff::civil::Date;
 
 use super::{Finding, Permissions, Permitted, Rule, RuleMeta, Severity, by_name};
-use crate::config::AllowConfig;
 use crate::source::allows::Allow;
 use crate::source::{FileId, Span};
 use crate::suggest;
@@ -57,8 +56,14 @@ pub enum Permission<'a> {
     Comment(&'a Allow),
     /// `[[allow]]`. It holds on any place of a finding in these files.
     Setting {
-        /// What it says.
-        allow: &'a AllowConfig,
+        /// The rules, each with its place.
+        rules: &'a [(String, Span)],
+        /// Why.
+        reason: Option<&'a str>,
+        /// The last day on which it holds, with its place.
+        until: Option<(Date, Span)>,
+        /// Where it stands.
+        span: Span,
         /// The files that it is about.
         files: BTreeSet<FileId>,
         /// Whether all files are looked at, so that one that is about none of them is about nothing.
@@ -70,7 +75,7 @@ impl Permission<'_> {
     fn rules(&self) -> &[(String, Span)] {
         match self {
             Self::Comment(allow) => &allow.rules,
-            Self::Setting { allow, .. } => &allow.rules,
+            Self::Setting { rules, .. } => rules,
         }
     }
 
@@ -84,14 +89,14 @@ impl Permission<'_> {
     fn reason(&self) -> Option<&str> {
         match self {
             Self::Comment(allow) => allow.reason.as_deref(),
-            Self::Setting { allow, .. } => allow.reason.as_deref(),
+            Self::Setting { reason, .. } => *reason,
         }
     }
 
     fn span(&self) -> Span {
         match self {
             Self::Comment(allow) => allow.span,
-            Self::Setting { allow, .. } => allow.span,
+            Self::Setting { span, .. } => *span,
         }
     }
 
@@ -169,8 +174,8 @@ fn fault(permission: &Permission<'_>, asked: &Permissions<'_>) -> Option<Finding
                 allow.until.as_ref().map(|(until, span)| (until.parse::<Date>().map_err(|_| until.clone()), *span));
             (FORM, until)
         }
-        Permission::Setting { allow, .. } => {
-            ("Write `reason = \"why it is right there\"`.", allow.until.map(|(day, span)| (Ok(day), span)))
+        Permission::Setting { until, .. } => {
+            ("Write `reason = \"why it is right there\"`.", until.map(|(day, span)| (Ok(day), span)))
         }
     };
     if permission.rules().is_empty() {

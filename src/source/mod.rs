@@ -5,6 +5,7 @@ pub mod allows;
 pub mod discover;
 pub mod generated;
 pub mod line_index;
+pub mod places;
 pub mod read;
 pub mod select;
 pub mod shown;
@@ -13,6 +14,7 @@ pub mod span;
 use std::sync::Arc;
 
 pub use line_index::{LineIndex, Position};
+pub use places::{Place, Places};
 pub use span::{FileId, Span};
 
 /// One file that was read.

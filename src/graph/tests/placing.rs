@@ -142,6 +142,18 @@ fn components_that_call_each_other_in_a_circle_are_told_once() {
 }
 
 #[test]
+fn a_count_that_cannot_be_known_is_told() {
+    let mut r = Repository::new();
+    r.layer("gateway.yaml", "kong", LayerKind::Gateway, gateway("edge", &["a"]));
+    assert_eq!(r.link().unresolved.len(), 0);
+    let layer = r.facts.layers.last_mut().unwrap();
+    layer.attempts = Setting::Unknown { why: "comes from RETRIES".to_owned(), span: None };
+    let model = r.link();
+    let told: Vec<_> = model.unresolved.iter().map(|u| (&*u.what, &*u.reason, u.span)).collect();
+    assert_eq!(told, [("attempts of gateway.yaml", "comes from RETRIES", model.layers[0].place)]);
+}
+
+#[test]
 fn a_mesh_policy_is_innermost_on_every_hop_to_its_host_but_those_of_gateways() {
     let mut r = Repository::new();
     let (orders, web) = (r.package("orders", "orders"), r.package("web", "web"));

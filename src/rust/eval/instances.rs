@@ -18,8 +18,11 @@ const STEPS: u32 = 20_000;
 /// Steps for finding out how all types are made.
 const STEPS_IN_ALL: u64 = 12_000_000;
 
-/// Types within types whose making is looked for.
-const DEPTH: u8 = 4;
+/// Types within types whose making is looked for; more takes twice as long, and finds no more.
+const DEPTH: u8 = 2;
+
+/// Types within types in which a policy is looked for.
+const DEPTH_OF_POLICIES: u8 = 4;
 
 /// Ways of making one type that are looked at.
 const WAYS: usize = 6;
@@ -30,15 +33,21 @@ const UP: u8 = 3;
 /// A package, and a system that its code uses.
 type InPackage = (Option<usize>, &'static str);
 
+/// What was found out of each, by the depth at which it was asked.
+type Known<K, V> = RefCell<BTreeMap<(K, u8), V>>;
+
 /// What types are made with, found out when it is first asked.
+///
+/// What is found out asks for other types in turn, one level deeper, and knows nothing at the deepest. So an answer
+/// follows from the question and its depth alone, and never from what was asked before.
 pub(crate) struct Instances<'a> {
     left: Cell<u64>,
     depth: Cell<u8>,
-    known: RefCell<BTreeMap<TypeIx, Option<Value<'a>>>>,
-    layers: RefCell<BTreeMap<Option<usize>, Vec<ClientLayer<'a>>>>,
+    made: Known<TypeIx, Option<Value<'a>>>,
+    layers: Known<Option<usize>, Vec<ClientLayer<'a>>>,
     /// Whether values of a type may hold what repeats calls.
-    policies: RefCell<BTreeMap<TypeIx, bool>>,
-    of_libraries: RefCell<BTreeMap<InPackage, Option<ClientLayer<'a>>>>,
+    policies: Known<TypeIx, bool>,
+    of_libraries: Known<InPackage, Option<ClientLayer<'a>>>,
 }
 
 impl<'a> Instances<'a> {
@@ -47,11 +56,36 @@ impl<'a> Instances<'a> {
         Self {
             left: Cell::new(STEPS_IN_ALL),
             depth: Cell::new(0),
-            known: RefCell::default(),
+            made: RefCell::default(),
             layers: RefCell::default(),
             policies: RefCell::default(),
             of_libraries: RefCell::default(),
         }
+    }
+}
+
+impl<'a> Machine<'a, '_> {
+    /// The answer to a question, as it was found out at this depth or is found out now. At the deepest level nothing
+    /// is known.
+    fn known<K: Ord + Copy, V: Clone + Default>(
+        &mut self,
+        table: impl for<'i> Fn(&'i Instances<'a>) -> &'i Known<K, V>,
+        key: K,
+        find: impl FnOnce(&mut Self) -> V,
+    ) -> V {
+        let instances = self.instances;
+        let depth = instances.depth.get();
+        if let Some(known) = table(instances).borrow().get(&(key, depth)) {
+            return known.clone();
+        }
+        if depth >= DEPTH || instances.left.get() == 0 {
+            return V::default();
+        }
+        instances.depth.set(depth + 1);
+        let found = find(self);
+        instances.depth.set(depth);
+        table(instances).borrow_mut().insert((key, depth), found.clone());
+        found
     }
 }
 
@@ -75,7 +109,8 @@ impl<'a> Machine<'a, '_> {
     /// A value of a struct: as it is made, if it is made in one way.
     pub(crate) fn instance_of(&mut self, ty: TypeIx) -> Value<'a> {
         // To find out which calls there are, the types of the fields mostly tell enough.
-        let made = if self.discovering() && !self.may_hold_policy(ty, DEPTH) { None } else { self.made(ty) };
+        let made =
+            if self.discovering() && !self.may_hold_policy(ty, DEPTH_OF_POLICIES) { None } else { self.made(ty) };
         match made {
             Some(made) => made.deep_clone(),
             None => Value::new(Kind::Object(Rc::new(Object { ty: Some(ty), fields: RefCell::default(), rest: None }))),
@@ -84,7 +119,7 @@ impl<'a> Machine<'a, '_> {
 
     /// Whether a value of a type may hold what repeats calls: a policy of a crate, or something that can be called.
     fn may_hold_policy(&self, ty: TypeIx, depth: u8) -> bool {
-        if let Some(known) = self.instances.policies.borrow().get(&ty) {
+        if let Some(known) = self.instances.policies.borrow().get(&(ty, depth)) {
             return *known;
         }
         let info = self.shared.index.ty(ty);
@@ -93,9 +128,7 @@ impl<'a> Machine<'a, '_> {
             let typed = Typed { ty: &field.ty, scope: info.scope, self_ty: Some(ty) };
             self.type_may_hold_policy(typed, depth)
         });
-        if depth == DEPTH {
-            self.instances.policies.borrow_mut().insert(ty, may);
-        }
+        self.instances.policies.borrow_mut().insert((ty, depth), may);
         may
     }
 
@@ -113,21 +146,7 @@ impl<'a> Machine<'a, '_> {
     }
 
     fn made(&mut self, ty: TypeIx) -> Option<Value<'a>> {
-        if let Some(known) = self.instances.known.borrow().get(&ty) {
-            return known.clone();
-        }
-        // A type that is asked for while it is found out holds itself: nothing is known of that one.
-        self.instances.known.borrow_mut().insert(ty, None);
-        let depth = self.instances.depth.get();
-        if depth >= DEPTH || self.instances.left.get() == 0 {
-            self.instances.known.borrow_mut().remove(&ty);
-            return None;
-        }
-        self.instances.depth.set(depth + 1);
-        let found = self.find_made(ty);
-        self.instances.depth.set(depth);
-        self.instances.known.borrow_mut().insert(ty, found.clone());
-        found
+        self.known(|i| &i.made, ty, |m| m.find_made(ty))
     }
 
     fn find_made(&mut self, ty: TypeIx) -> Option<Value<'a>> {
@@ -158,10 +177,10 @@ impl<'a> Machine<'a, '_> {
     /// The layers of a client of which only the type is known: those of the one client that its package makes.
     pub(crate) fn only_layers(&mut self) -> Vec<ClientLayer<'a>> {
         let package = self.frames.first().and_then(|f| self.shared.index.function(f.function).package);
-        if let Some(known) = self.instances.layers.borrow().get(&package) {
-            return known.clone();
-        }
-        self.instances.layers.borrow_mut().insert(package, Vec::new());
+        self.known(|i| &i.layers, package, |m| m.find_only_layers(package))
+    }
+
+    fn find_only_layers(&mut self, package: Option<usize>) -> Vec<ClientLayer<'a>> {
         let index = self.shared.index;
         let mut found: Vec<Vec<ClientLayer<'a>>> = Vec::new();
         for ix in index.functions() {
@@ -185,9 +204,7 @@ impl<'a> Machine<'a, '_> {
                 }
             }
         }
-        let only = if found.len() == 1 { found.pop().unwrap_or_default() } else { Vec::new() };
-        self.instances.layers.borrow_mut().insert(package, only.clone());
-        only
+        if found.len() == 1 { found.pop().unwrap_or_default() } else { Vec::new() }
     }
 }
 
@@ -197,15 +214,20 @@ impl<'a> Machine<'a, '_> {
     pub(crate) fn layer_made_elsewhere(&mut self, library: &'static Library, call: Span) -> Option<ClientLayer<'a>> {
         let package = self.frames.first().and_then(|f| self.shared.index.function(f.function).package);
         let key = (package, library.system);
-        if let Some(known) = self.instances.of_libraries.borrow().get(&key) {
-            return known.clone();
-        }
-        self.instances.of_libraries.borrow_mut().insert(key, None);
+        self.known(|i| &i.of_libraries, key, |m| m.find_layer_made_elsewhere(library, package, call))
+    }
+
+    fn find_layer_made_elsewhere(
+        &mut self,
+        library: &'static Library,
+        package: Option<usize>,
+        call: Span,
+    ) -> Option<ClientLayer<'a>> {
         let mut made = self.layers_made_in(library, |p| p == package);
         if made.is_empty() {
             made = self.layers_made_in(library, |p| p != package);
         }
-        let layer = match made.len() {
+        match made.len() {
             // Something is made, and what that is could not be followed: then nothing is said of it.
             0 if self.shared.statics.client_makers(library.system).next().is_some() => None,
             0 => {
@@ -214,9 +236,7 @@ impl<'a> Machine<'a, '_> {
             }
             1 => made.pop(),
             _ => client::one_of_several(library, &made),
-        };
-        self.instances.of_libraries.borrow_mut().insert(key, layer.clone());
-        layer
+        }
     }
 
     fn layers_made_in(&mut self, library: &Library, of: impl Fn(Option<usize>) -> bool) -> Vec<ClientLayer<'a>> {

@@ -16,7 +16,7 @@ use super::value::ClientLayer;
 use super::watch::{self, Watched};
 use super::words::function_at;
 use crate::facts::{PackageFact, SettingsFact};
-use crate::model::{Answer, Mode, ModeSet, Setting, Unresolved};
+use crate::model::{Answer, Mode, ModeSet, Unresolved};
 use crate::rust::index::{FnIx, Index};
 use crate::rust::reading::{CodeCall, CodeLayerUse, CodeReading, Root, Target};
 use crate::rust::stack;
@@ -362,13 +362,6 @@ impl<'a> Draft<'a> {
         let mut ordinals: BTreeMap<String, usize> = BTreeMap::new();
         for (key, retries) in &self.layers {
             let layer = build::layer(index, *key, retries, &mut ordinals);
-            if let Setting::Unknown { why, span } = &layer.attempts {
-                reading.unresolved.push(Unresolved {
-                    span: span.unwrap_or(layer.place),
-                    what: format!("attempts of the {}", layer.name),
-                    reason: why.clone(),
-                });
-            }
             reading.cut_short.extend(build::cut_short(reading.layers.len(), &layer, retries));
             places.insert(*key, reading.layers.len());
             reading.layers.push(layer);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::functions::Code;
 use crate::facts::TableFact;
-use crate::model::{Confidence, IncompleteRecord, names_dead_letters};
+use crate::model::{Confidence, IncompleteRecord, names_dead_letter};
 use crate::rust::ir::{ExprKind, Field, Struct, Ty, TyShape};
 use crate::rust::walk;
 use crate::source::Span;
@@ -103,7 +103,7 @@ fn inserts<'m>(code: &Code<'m>, tables: &[TableFact]) -> BTreeMap<String, Insert
 /// Whether a struct is a dead letter, by its name and its fields: no settings, client or summary of them.
 fn is_record(record: &Struct) -> bool {
     let others = [
-        // What a call answers or gives up with, not what becomes of a message.
+        // What a call gives up with, not what becomes of a message.
         "error",
         "errors",
         "config",
@@ -152,7 +152,7 @@ fn is_record(record: &Struct) -> bool {
     let is_other = name.rsplit('_').next().is_some_and(|last| others.contains(&last));
     let parts: Vec<Part> = record.fields.iter().map(part).collect();
     let slots = Record { parts };
-    names_dead_letters(&record.name) && !is_other && record.fields.len() > 1 && slots.is_record()
+    names_dead_letter(&record.name) && !is_other && record.fields.len() > 1 && slots.is_record()
 }
 
 /// The fields, those of structs in them too.

@@ -5,9 +5,8 @@
 
 use crate::rust::lex::{Kind, Lexer, Token};
 
-use super::vocabulary::{
-    is_client, is_keyword, is_library, is_local_wait, is_outgoing, is_sleep, is_sql, may_hold_dead_letters,
-};
+use super::vocabulary::{is_client, is_keyword, is_library, is_local_wait, is_outgoing, is_sleep, is_sql};
+use crate::model::names_dead_letter;
 
 /// The names of one file.
 #[derive(Debug, Default, PartialEq)]
@@ -207,7 +206,7 @@ impl<'t> Reader<'t, '_> {
         let (owner, of_trait) = block.map_or(("", ""), |b| (b.owner, b.of_trait));
         self.open.push(Open { item: self.out.items.len(), level, has_body });
         // What a dead letter keeps is told by its fields.
-        let requests = !is_function && may_hold_dead_letters(name);
+        let requests = !is_function && names_dead_letter(name);
         self.out.items.push(Item { name, is_function, owner, of_trait, requests, ..Item::default() });
     }
 

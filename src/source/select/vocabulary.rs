@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::model::names_dead_letters;
 use crate::rust;
 use crate::systems;
 
@@ -21,7 +20,7 @@ const TYPES: [&str; 10] = [
     "FibonacciBuilder",
 ];
 
-/// Crates that repeat calls and have no reading of their own.
+/// Crates that repeat calls, as code names them.
 const CRATES: [&str; 13] = [
     "backoff",
     "reqwest_middleware",
@@ -85,12 +84,6 @@ pub(super) fn is_sql(text: &str) -> bool {
         text.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb))
             && after.is_some_and(char::is_whitespace)
     })
-}
-
-/// Whether a type of this name may be a dead letter.
-pub(super) fn may_hold_dead_letters(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    ["dead", "dlq", "dlt", "poison", "parked", "parking"].iter().any(|w| lower.contains(w)) && names_dead_letters(name)
 }
 
 /// Whether a call of this name suspends.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::source::{FileId, LineIndex, Position, SourceFile, Sources, Span};
+use super::{FileId, LineIndex, Position, SourceFile, Sources, Span};
 
 /// The line indexes of the files that a report shows.
 #[derive(Debug)]

@@ -80,7 +80,7 @@ pub(crate) struct Common<'a> {
 /// What the runs of one thread look at, and what they have looked up.
 pub(crate) struct Shared<'a> {
     pub(crate) index: &'a Index<'a>,
-    packages: &'a [PackageFact],
+    pub(super) packages: &'a [PackageFact],
     pub(crate) settings: &'a [SettingsFact],
     pub(crate) statics: &'a super::statics::Statics,
     /// What paths and types of the code mean, by their addresses and where they stand.

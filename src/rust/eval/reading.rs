@@ -254,13 +254,16 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// One line a package: which of its functions the budget did not reach depends on all that there is to follow.
     fn cut(&mut self, root: FnIx) {
         let info = self.shared.index.function(root);
-        self.out.unresolved.push(Unresolved {
-            span: info.function.name_span,
-            what: format!("some of the calls that `{}` leads to", info.name),
-            reason: "there is more code behind it than is followed".to_owned(),
-        });
+        let package = info.package.and_then(|package| self.shared.packages.get(package));
+        let (span, what) = match package {
+            Some(package) => (package.span, format!("some of the calls in the package {}", package.name)),
+            None => (info.function.name_span, format!("some of the calls that `{}` leads to", info.name)),
+        };
+        let reason = "there is more code behind them than is followed".to_owned();
+        self.out.unresolved.push(Unresolved { span, what, reason });
     }
 
     /// Watches a call and notes what comes of it. Whether the budget ran out.

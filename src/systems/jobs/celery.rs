@@ -47,8 +47,9 @@ impl System for Celery {
             let found = root.walk().filter_map(|n| n.entry_any(&keys)).flat_map(|e| e.value.entries());
             let tasks: Vec<&Entry> = found.filter(|e| retries(&e.value)).collect();
             tasks.iter().for_each(|task| facts.layers.push(layer(task, &mut ids)));
-            // No setting would mend it: it is said once.
-            facts.queues.extend(tasks.first().map(|first| given_up(first, tasks.len())));
+            // No setting would mend it: it is said once, at the same task in whatever order they stand.
+            let first = tasks.iter().min_by_key(|task| &task.key);
+            facts.queues.extend(first.map(|first| given_up(first, tasks.len())));
         }
     }
 }

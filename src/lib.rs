@@ -39,7 +39,7 @@ use rayon::prelude::*;
 use rules::{Permission, Permissions};
 use run::Run;
 use rust::eval;
-use rust::index::Index;
+use rust::index::{Index, leave_out_test_files};
 use source::account::accounts;
 use source::allows::{self, Allow};
 use source::discover::{Discovered, Missing, Paths, discover};
@@ -171,6 +171,7 @@ fn stages(inputs: &Inputs, config: &Config, watch: &dyn Watch) -> Result<Run, Er
     watch.begins(Stage::Extract, parsed.len());
     let mut facts = extract::extract(&parsed, config);
     selection.prune(&texts.files, &mut facts);
+    leave_out_test_files(&facts.packages, &mut facts.modules);
     let unread = in_order([discovered.unread, texts.unread, std::mem::take(&mut facts.unread)]);
     let allows: Vec<Allow> = texts.files.par_iter().flat_map_iter(allows::allows).collect();
     let with_allows: BTreeSet<FileId> = allows.iter().map(|allow| allow.span.file).collect();

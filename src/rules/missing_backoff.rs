@@ -1,7 +1,7 @@
 #![doc = include_str!("../../rules/missing-backoff.md")]
 
 use super::{Finding, Rule, RuleMeta, Severity, phrase, schedule, with_layer};
-use crate::model::{Layer, LayerKind, Model};
+use crate::model::{Layer, LayerKind, Model, Setting};
 
 static META: RuleMeta = RuleMeta {
     id: "missing-backoff",
@@ -42,6 +42,11 @@ fn at_once(layer: &Layer) -> Option<Finding> {
             "{} makes its {} without a wait: all are spent within the moment in which the first one failed",
             layer.name,
             phrase::tries(n)
+        ),
+        None if matches!(layer.attempts, Setting::Unknown { .. }) => format!(
+            "{} tries again at once: however many tries it has, all are spent within the moment in which the first one \
+             failed",
+            layer.name
         ),
         None => {
             format!("{} tries again at once: while the other side is down it runs as fast as a core can", layer.name)

@@ -9,7 +9,7 @@ use super::retried::About;
 use super::{At, ClientRetry, Described, Native, Policy, RetryCrate};
 use crate::model::{Jitter, LayerKind, Setting};
 use crate::rust::eval::machine::{Eval, Exit, Hint, Machine};
-use crate::rust::eval::value::{ClientLayer, Kind, Response, Value};
+use crate::rust::eval::value::{ClientLayer, Kind, Response, Taint, Value, Variant, Why};
 use crate::rust::ir::Name;
 use crate::source::Span;
 use crate::systems::{DefaultFigure, SystemMeta};
@@ -143,6 +143,9 @@ impl<'a> Native<'a> for Backoff {
         at: At,
     ) -> Option<Eval<'a>> {
         let place = at.named();
+        if let ("should_retry", [_, made]) = (name, args) {
+            return Some(Ok(decision(machine, &self.0.policy(), made)));
+        }
         let mut plan = self.0.clone();
         match (name, args) {
             ("retry_bounds", [low, high]) => {
@@ -177,6 +180,29 @@ impl<'a> Native<'a> for Backoff {
     fn policy(&self) -> Option<Rc<Policy>> {
         Some(Rc::new(self.0.policy()))
     }
+}
+
+/// `RetryDecision`, for whoever asks the policy in a loop of their own.
+fn decision<'a>(machine: &mut Machine<'a, '_>, policy: &Policy, made: &Value<'a>) -> Value<'a> {
+    let counted = policy.attempts.value().and_then(|a| a.count()).is_some();
+    let made = made.as_int().and_then(|n| u32::try_from(n).ok());
+    let wait = match made.map(|n| policy.wait_at(n)) {
+        Some(None) => return variant("DoNotRetry"),
+        Some(Some(wait)) => wait,
+        None => Err("is computed".to_owned()),
+    };
+    if !counted || made.is_none() {
+        machine.perhaps_ended("is what its policy decides");
+    }
+    let at = match wait {
+        Ok(wait) => {
+            let taint = if wait.is_exact() { Taint::NONE } else { Taint::RANDOM };
+            Value::new(Kind::Instant(machine.clock + wait.mid)).tainted(taint)
+        }
+        Err(_) => machine.opaque(Why::Other("is what its policy decides")),
+    };
+    let fields = vec![(Name::from("execute_after"), at)];
+    Value::new(Kind::Variant(Rc::new(Variant { ty: None, name: Name::from("Retry"), fields })))
 }
 
 /// What decides whether a result is transient.

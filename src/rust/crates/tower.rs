@@ -12,6 +12,7 @@ use super::{At, ClientRetry, Described, Native, RetryCrate};
 use crate::model::{Jitter, LayerKind, Setting, Wait};
 use crate::rust::eval::machine::{Eval, Exit, Hint, Machine};
 use crate::rust::eval::value::{ClientLayer, Future, Kind, Value, Why};
+use crate::rust::ir::BinOp;
 use crate::source::Span;
 use crate::systems::{DefaultFigure, SystemMeta};
 
@@ -153,7 +154,7 @@ impl<'a> Native<'a> for Budget {
         match name {
             "withdraw" => {
                 let left = self.left.get();
-                m.note_compared(at.span, &Value::int(left), &Value::int(0), left > 0);
+                m.note_compared(BinOp::Gt, at.span, &Value::int(left), &Value::int(0), left > 0);
                 self.left.set(left.saturating_sub(1).max(0));
                 Some(Ok(Value::bool(left > 0)))
             }

@@ -16,16 +16,20 @@ impl<'a> Machine<'a, '_> {
         result
     }
 
-    /// Whether what runs stands in an arm that is taken for some of these texts, and for no other.
+    /// Whether what runs stands in an arm that is taken for some of these texts or variants, and for no other.
     pub(crate) fn stands_in_arm_of(&self, texts: &[&str]) -> bool {
         self.arms.iter().any(|pat| {
             let alternatives = match &pat.kind {
                 PatKind::Or(all) => all.as_slice(),
                 _ => std::slice::from_ref(*pat),
             };
-            alternatives
-                .iter()
-                .all(|p| matches!(&p.kind, PatKind::Lit(Lit::Str { text, .. }) if texts.contains(&&**text)))
+            alternatives.iter().all(|p| match &p.kind {
+                PatKind::Lit(Lit::Str { text, .. }) => texts.contains(&&**text),
+                PatKind::Path(path) | PatKind::TupleStruct { path, .. } => {
+                    path.segments.last().is_some_and(|last| texts.iter().any(|t| last.eq_ignore_ascii_case(t)))
+                }
+                _ => false,
+            })
         })
     }
 

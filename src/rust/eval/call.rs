@@ -134,7 +134,7 @@ impl<'a> Machine<'a, '_> {
             Kind::Fn(ix) => self.call_fn(*ix, args, span),
             Kind::External(path) => {
                 let path = path.clone();
-                self.call_by_path(&path, "function", args, span)
+                self.call_by_path(&path, HANDED_OVER, args, span)
             }
             Kind::Variant(v) if v.fields.is_empty() => Ok(variant(v.ty, v.name.clone(), args)),
             Kind::Unknown(_) => Ok(self.pending("call", Some(function), &args, span)),
@@ -224,6 +224,16 @@ impl<'a> Machine<'a, '_> {
                 Some(returned) if value.as_unknown().is_some() || matches!(value.kind, Kind::Unit) => returned,
                 _ => value,
             },
+        };
+        // Not the same twice.
+        let value = match (&value.kind, value.variant()) {
+            _ if self.discovering() || !super::methods::hands_out_items(&function.name) => value,
+            (Kind::Unknown(_), _) => self.opaque(Why::Call(&function.name)).tainted(value.taint),
+            (_, Some(("Some" | "Ok", Some(inner)))) if inner.as_unknown().is_some() => {
+                let name = value.variant().map_or("Some", |(name, _)| name);
+                Value::wrap(name, self.opaque(Why::Call(&function.name))).tainted(value.taint)
+            }
+            _ => value,
         };
         Ok(match typed {
             Some(typed) if value.as_unknown().is_some_and(|u| u.ty.is_none()) => self.retyped(value, typed),
@@ -402,8 +412,18 @@ impl<'a> Machine<'a, '_> {
     }
 }
 
+/// What a function outside is called that was handed over by its path.
+pub(super) const HANDED_OVER: &str = "function";
+
 /// A value with the mark of the call that hands it over.
 fn handed<'a>(mut value: Value<'a>, span: Span) -> Value<'a> {
+    if let Kind::Variant(v) = &value.kind
+        && let [(name, inner)] = v.fields.as_slice()
+        && inner.origin.is_some_and(|o| o.via.is_none())
+    {
+        let fields = vec![(name.clone(), handed(inner.clone(), span))];
+        value.kind = Kind::Variant(Rc::new(Variant { ty: v.ty, name: v.name.clone(), fields }));
+    }
     if let Some(Origin { via: via @ None, .. }) = &mut value.origin {
         *via = Some(span);
     }

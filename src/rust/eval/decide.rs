@@ -89,6 +89,11 @@ impl<'a> Machine<'a, '_> {
             let with = with.clone();
             self.note_open_test(&with, hint);
         }
+        // What follows from something that moves with the turns may come out the other way in a later one.
+        let moves = !failure && self.sites.get(&key).is_some_and(|site| site.of != unknown.id);
+        if hint.leaves && (moves || unknown.call.as_ref().is_some_and(|call| call.judges)) {
+            self.perhaps_ended(&unknown.why.to_string());
+        }
         if let Some(site) = self.sites.get_mut(&key) {
             site.asked += 1;
             let turned = turns.is_some_and(|n| site.asked >= n);
@@ -107,7 +112,7 @@ impl<'a> Machine<'a, '_> {
         let other = if early { hint.matters } else { hint.leaves && self.hits > 0 };
         let fork = self.aim == Aim::Watch && if failure { hint.matters } else { other };
         let answer = if fork { (self.oracle.choose(key, failure, early) == 0) == hint.prefer } else { hint.prefer };
-        self.sites.insert(key, Site { answer, asked: 0 });
+        self.sites.insert(key, Site { answer, asked: 0, of: unknown.id });
         answer
     }
 }

@@ -16,6 +16,9 @@ pub(crate) const MAX_TURNS: u32 = 72;
 /// Turns without any test that could end the loop, after which it has none.
 const IDLE_TURNS: u32 = 10;
 
+/// A count of so many is none: the largest numbers of their types stand for "no limit".
+const NO_LIMIT: u64 = i32::MAX as u64;
+
 /// The same where its waits still grow: a cap may come.
 const GROWING_TURNS: u32 = 48;
 
@@ -63,6 +66,10 @@ pub(super) struct Compared {
     pub(super) first: bool,
     /// Whether one of them is a time that passes: how often is then a matter of the waits.
     pub(super) time: bool,
+    /// What the test says of two equal numbers.
+    pub(super) of_equal: bool,
+    /// Whether the call had been made in that turn.
+    pub(super) after_call: bool,
 }
 
 /// The counters by which a loop ends.
@@ -150,6 +157,8 @@ pub(crate) struct Episode<'a> {
     pub(super) expired: Option<f64>,
     pub(super) open_tests: Vec<Reason<'a>>,
     pub(super) open_bound: Option<Value<'a>>,
+    /// What may end it some time, though it was not seen to.
+    pub(super) perhaps_ended: Option<String>,
     pub(super) bound: Option<Origin<'a>>,
     pub(super) via: Option<Span>,
     pub(super) unbounded: bool,
@@ -183,6 +192,8 @@ pub(crate) struct Trace<'a> {
     pub(crate) counted: Counted,
     /// What was slept before the first call.
     pub(super) before: Gap<'a>,
+    /// What was slept after the last call.
+    pub(super) after: Gap<'a>,
     pub(crate) gaps: Vec<Gap<'a>>,
     pub(crate) picks: Vec<Option<Pick>>,
     /// Whether the call was another one in each turn.
@@ -235,7 +246,7 @@ impl<'a> Episode<'a> {
             return Counted::Unknown { why, span: None };
         }
         if self.unbounded {
-            if let Some(times) = self.predicted {
+            if let Some(times) = self.predicted.filter(|times| *times < NO_LIMIT) {
                 return Counted::Times(times);
             }
             return match self.time_limit {
@@ -246,7 +257,10 @@ impl<'a> Episode<'a> {
                 Some(_) => {
                     Counted::Unknown { why: "is bounded by time alone, and it does not wait".into(), span: None }
                 }
-                None => Counted::Unbounded,
+                None => match &self.perhaps_ended {
+                    Some(why) => Counted::Unknown { why: why.clone(), span: None },
+                    None => Counted::Unbounded,
+                },
             };
         }
         match self.time_ended {
@@ -277,7 +291,7 @@ impl<'a> Episode<'a> {
         }
     }
 
-    /// How many more turns a test of a counter that moves by a fixed step needs to turn.
+    /// How many tries a test of a counter that moves by a fixed step leaves.
     fn predict(&self) -> Option<u64> {
         let left = self
             .compared
@@ -286,12 +300,16 @@ impl<'a> Episode<'a> {
             .filter_map(|c| {
                 let (left, right) = c.before?;
                 let closing = (c.left - c.right) - (left - right);
-                let distance = c.right - c.left;
-                let turns = distance / closing;
-                (closing != 0.0 && turns > 0.0 && turns.is_finite()).then_some(turns)
+                let turns = (c.right - c.left) / closing;
+                if closing == 0.0 || turns <= 0.0 || !turns.is_finite() {
+                    return None;
+                }
+                // Equal numbers turn it, or the step beyond them does. No call follows in the turn in which it turns.
+                let turns = if c.of_equal == c.first { turns.floor() + 1.0 } else { turns.ceil() };
+                Some(if c.after_call { turns } else { turns - 1.0 })
             })
             .fold(f64::INFINITY, f64::min);
-        left.is_finite().then(|| self.hits.saturating_add(left.ceil() as u64))
+        left.is_finite().then(|| self.hits.saturating_add(left as u64))
     }
 }
 
@@ -341,6 +359,7 @@ impl<'a> Machine<'a, '_> {
             expired: None,
             open_tests: Vec::new(),
             open_bound: None,
+            perhaps_ended: None,
             bound: None,
             via: None,
             unbounded: false,
@@ -412,6 +431,7 @@ impl<'a> Machine<'a, '_> {
             hits: episode.hits.saturating_add(episode.skipped),
             counted,
             before: episode.before,
+            after: episode.gap,
             gaps: episode.gaps,
             picks: episode.picks,
             changed: episode.changed,
@@ -465,7 +485,8 @@ impl<'a> Machine<'a, '_> {
                 trace.hits += extra;
                 for single in &turn.singles {
                     if single.after_inner {
-                        trace.gaps.push(single.gap.clone());
+                        let slept = std::mem::take(&mut trace.after);
+                        trace.gaps.push(slept.into_iter().chain(single.gap.iter().cloned()).collect());
                     } else {
                         trace.gaps.insert(0, std::mem::take(&mut trace.before));
                     }
@@ -486,6 +507,7 @@ impl<'a> Machine<'a, '_> {
                 hits: 2,
                 counted: Counted::Times(2),
                 before: Vec::new(),
+                after: Vec::new(),
                 gaps: vec![second.gap.clone()],
                 picks: vec![second.pick],
                 changed: false,

@@ -49,6 +49,9 @@ impl<'a> Machine<'a, '_> {
             ExprKind::Return { value } => self.give_back(value.as_ref(), env),
             ExprKind::Try(inner) => self.question_mark(inner, expr.span, env),
             ExprKind::Await(inner) => {
+                if matches!(*inner.kind, ExprKind::Call { .. }) {
+                    self.joined = Some(inner.span);
+                }
                 let future = self.eval(inner, env)?;
                 self.await_value(future, expr.span)
             }

@@ -98,7 +98,7 @@ impl<'a> Machine<'a, '_> {
         let (constant, scope, of_type) = (info.constant, info.scope, info.of_type);
         let typed = Typed { ty: &constant.ty, scope, self_ty: of_type };
         let id = Value::digest_all(&constant.name, [&Value::int(i128::from(ix.0))]);
-        let fallback = self.value_of_type(id, Why::Field(&constant.name), typed);
+        let fallback = self.value_of_type(id, Why::Other("is a constant that is not followed"), typed);
         // A constant that needs itself is not followed.
         self.constants.insert(ix, fallback.clone());
         let value = match &constant.value {

@@ -5,7 +5,7 @@ use super::call::{LOCAL, http_method, sounds_like_wait, url_like};
 use super::episode::Stir;
 use super::goal::Outgoing;
 use super::machine::{Eval, Exit, Flow, Machine};
-use super::value::{Future, Kind, Pending, Taint, Unknown, Value, Why};
+use super::value::{Future, Kind, Object, Pending, Taint, Unknown, Value, Why};
 use crate::source::Span;
 
 impl<'a> Machine<'a, '_> {
@@ -40,6 +40,11 @@ impl<'a> Machine<'a, '_> {
             },
             Kind::Native(native) => match native.clone().awaited(self, span) {
                 Some(result) => result,
+                None => Ok(value),
+            },
+            // A future of the repository's own around another one.
+            Kind::Object(object) if object.ty.is_some() => match held_future(object) {
+                Some(inner) => self.await_value(inner, span),
                 None => Ok(value),
             },
             _ => Ok(value),
@@ -78,6 +83,11 @@ impl<'a> Machine<'a, '_> {
 
     /// `timeout(limit, inner).await`
     pub(crate) fn run_timeout(&mut self, limit: &Value<'a>, inner: Value<'a>, span: Span) -> Eval<'a> {
+        if !self.discovering() && self.only_listens(&inner) {
+            // Something that is to end the wait early, and mostly does not come: then this is a sleep.
+            self.sleep(limit, span)?;
+            return Ok(Value::wrap("Err", self.opaque(Why::Other("is a timeout"))));
+        }
         let Some(seconds) = limit.duration().map(|s| s.mid).filter(|_| !self.discovering()) else {
             let value = self.await_value(inner, span)?;
             return Ok(Value::wrap("Ok", value));
@@ -97,6 +107,42 @@ impl<'a> Machine<'a, '_> {
                 other => Err(Box::new(other)),
             },
         }
+    }
+
+    /// Whether what is waited for is only a signal: to stop, or that something has changed. Of a channel, that is so
+    /// between two tries; before the first of a turn, it brings what there is to do.
+    fn only_listens(&self, inner: &Value<'a>) -> bool {
+        let Some(call) = inner.as_unknown().and_then(|u| u.call.as_ref()) else { return false };
+        SIGNALS.contains(&call.name) || call.name == "recv" && self.between_tries()
+    }
+
+    /// `receiver.recv_timeout(limit)` of a channel between two tries, `condvar.wait_timeout(guard, limit)`: waits that
+    /// something may end early.
+    pub(super) fn interruptible_wait(&mut self, name: &str, args: &[Value<'a>], span: Span) -> Option<Eval<'a>> {
+        if self.discovering() {
+            return None;
+        }
+        let (wait, result) = match (name, args) {
+            ("recv_timeout", [limit]) if self.between_tries() => {
+                let timeout = super::call::variant(None, "Timeout".into(), Vec::new());
+                (limit, Value::wrap("Err", timeout))
+            }
+            ("wait_timeout" | "wait_timeout_while" | "wait_timeout_ms", [guard, limit, ..]) => {
+                let after = self.opaque(Why::Other("says whether it was woken"));
+                (limit, Value::wrap("Ok", Value::tuple(vec![guard.clone(), after])))
+            }
+            ("wait_for" | "wait_while_for", [_, .., limit]) if limit.duration().is_some() => {
+                (limit, self.opaque(Why::Other("says whether it was woken")))
+            }
+            _ => return None,
+        };
+        let wait = if name == "wait_timeout_ms" { super::std_names::milliseconds(wait) } else { wait.clone() };
+        Some(self.sleep(&wait, span).map(|()| result))
+    }
+
+    /// Whether the call under test was made in this turn of something that repeats it.
+    fn between_tries(&self) -> bool {
+        self.episodes.iter().any(|e| e.repeats() && e.hit_now)
     }
 
     /// How long the deadline with this number is.
@@ -141,8 +187,10 @@ impl<'a> Machine<'a, '_> {
             .and_then(|r| r.as_unknown())
             .filter(|u| u.call.is_none())
             .map_or(Why::Call(name), |u| u.why.clone());
-        let wait = args.iter().find(|a| is_duration(a)).cloned();
-        let call = Pending { span, name, identity, url, method, wait };
+        let told = |v: &Value<'a>| v.taint.has(Taint::FAILURE);
+        let judges = !name.starts_with("contains") && receiver.is_some_and(|r| !told(r)) && args.iter().any(told);
+                let wait = args.iter().find(|a| is_duration(a)).cloned();
+        let call = Pending { span, name, identity, url, method, wait, judges };
         let unknown = Unknown { id: identity, why, ty: None, succeeded: false, call: Some(Rc::new(call)), keys: None };
         Value::new(Kind::Unknown(Rc::new(unknown))).tainted(taint)
     }
@@ -206,6 +254,17 @@ impl<'a> Machine<'a, '_> {
         }
         self.leave_program(&call)
     }
+}
+
+/// What a signal is waited for with.
+const SIGNALS: [&str; 6] = ["cancelled", "cancelled_owned", "notified", "changed", "closed", "ctrl_c"];
+
+/// The future in a struct that holds one.
+fn held_future<'a>(object: &Object<'a>) -> Option<Value<'a>> {
+    let fields = object.fields.borrow();
+    let mut held = fields.iter().map(|(_, v)| v).filter(|v| matches!(v.kind, Kind::Future(_)));
+    let first = held.next()?;
+    held.next().is_none().then(|| first.clone())
 }
 
 /// Methods and functions that block until the network answers, whoever has them.

@@ -178,6 +178,11 @@ fn retry<'a>(watched: &Watched<'a>, key: (Span, u64)) -> Option<Retry<'a>> {
     }
     let counted = retried.iter().map(|(_, t)| t.counted.clone()).max_by_key(weight)?;
     let counted = by_several_counters(&retried).map_or(counted, Counted::Times);
+    let counted = if counted == Counted::Unbounded && all_bounded_otherwise(&retried) {
+        Counted::Unknown { why: "hangs on a setting that nothing read here tells".to_owned(), span: None }
+    } else {
+        counted
+    };
     let gaps = |t: &Trace<'a>| t.gaps.clone();
     let fit = retried
         .iter()
@@ -231,6 +236,17 @@ fn by_several_counters(retried: &[&(&Fork<'_>, &Trace<'_>)]) -> Option<u64> {
     // What counts every failure ends the loop whatever else is counted.
     let apart = moved.iter().all(|(by, with)| with.iter().all(|counter| counter == by || !moved.contains_key(counter)));
     (most.len() > 1 && beside && apart).then(|| most.values().map(|times| times - 1).sum::<u64>() + 1)
+}
+
+/// Whether each run without end has one beside it that ends, with the same failure and other surroundings: a limit
+/// that may be set or not.
+fn all_bounded_otherwise(retried: &[&(&Fork<'_>, &Trace<'_>)]) -> bool {
+    let endless = |t: &Trace<'_>| t.counted == Counted::Unbounded;
+    let bounded_beside = |f: &Fork<'_>| {
+        let mut bounded = retried.iter().filter(|(_, t)| !endless(t));
+        bounded.any(|(g, _)| differs_by_surroundings(&g.choices, &f.choices))
+    };
+    retried.iter().filter(|(_, t)| endless(t)).all(|(f, _)| bounded_beside(f))
 }
 
 /// Whether one run stops and another repeats because of something that has nothing to do with the failure: a flag,

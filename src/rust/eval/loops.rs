@@ -5,7 +5,7 @@ use super::episode::Repeater;
 use super::iter::Iter;
 use super::machine::{Eval, Exit, Flow, Hint, Machine, Stop};
 use super::value::{Kind, Value, Why};
-use crate::rust::ir::{Expr, Name, Pat};
+use crate::rust::ir::{Expr, ExprKind, Name, Pat, PatKind};
 use crate::source::Span;
 
 /// Turns of a counted loop that are run; those between them and the last two are like them, and only counted.
@@ -137,6 +137,9 @@ impl<'a> Machine<'a, '_> {
             if let Some(open) = items.open_bound() {
                 m.note_open_bound(&open);
             }
+            if goes_through_data(pat, iter) {
+                m.apart();
+            }
             let turns = items.len().filter(|_| !items.is_endless());
             m.note_turns(turns.and_then(|n| u64::try_from(n).ok()));
             if m.discovering() {
@@ -179,6 +182,16 @@ impl<'a> Machine<'a, '_> {
         }
     }
 }
+
+/// Whether a `for` takes something else in hand each turn, by how it is written: what it takes apart, or empties.
+fn goes_through_data(pat: &Pat, iter: &Expr) -> bool {
+    let taken_apart = matches!(pat.kind, PatKind::Struct { .. } | PatKind::TupleStruct { .. });
+    let emptied = matches!(&*iter.kind, ExprKind::Method { name, .. } if DATA.contains(&&**name));
+    taken_apart || emptied
+}
+
+/// Methods that give the items of a collection, and never a series of waits.
+const DATA: [&str; 6] = ["drain", "iter_mut", "values", "values_mut", "into_values", "keys"];
 
 fn items_endless(end: i128) -> bool {
     end >= i128::from(u32::MAX)

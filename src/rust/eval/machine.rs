@@ -157,6 +157,8 @@ pub(crate) struct Machine<'a, 'c> {
     /// Deadlines that hold now: number, end, length, and where that is written.
     pub(crate) deadlines: Vec<(usize, f64, f64, Span)>,
     pub(crate) deadlines_made: usize,
+    /// The last call whose result is awaited where it stands.
+    pub(super) joined: Option<Span>,
     pub(crate) frames: Vec<Frame>,
     /// Where the futures that run are awaited, outermost first.
     pub(super) awaits: Vec<Span>,
@@ -201,6 +203,8 @@ pub(crate) struct Machine<'a, 'c> {
 pub(super) struct Site {
     pub(super) answer: bool,
     pub(super) asked: u32,
+    /// What was asked about first.
+    pub(super) of: u64,
 }
 
 /// What is known of a branching before it is decided.
@@ -242,6 +246,7 @@ impl<'a, 'c> Machine<'a, 'c> {
             clock: 0.0,
             deadlines: Vec::new(),
             deadlines_made: 0,
+            joined: None,
             frames: Vec::new(),
             awaits: Vec::new(),
             contexts: Vec::new(),

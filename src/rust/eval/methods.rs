@@ -6,6 +6,7 @@ use super::machine::{Eval, Hint, Machine};
 use super::macros::text_of;
 use super::value::{Future, Kind, Taint, Value, Why};
 use crate::rust::crates::At;
+use crate::rust::crates::retried::later;
 use crate::rust::ir::{Expr, ExprKind, Name, Ty};
 use crate::source::Span;
 
@@ -56,6 +57,9 @@ const SAME: [&str; 43] = [
     "to_bytes",
 ];
 
+/// Methods that fill a buffer that they are given.
+const FILLS: [&str; 5] = ["read_line", "read_until", "read_to_string", "read_to_end", "read_buf"];
+
 impl<'a> Machine<'a, '_> {
     #[allow(clippy::too_many_arguments, reason = "the parts of a method call")]
     pub(crate) fn method(
@@ -76,12 +80,24 @@ impl<'a> Machine<'a, '_> {
         }
         let mutates = matches!(&value.kind, Kind::Native(native) if native.mutates(name));
         let fills = &**name == "get_or_insert_with" && matches!(value.variant(), Some(("None", _)));
+        let extended = self.extended(&value, name, &values, at, env);
         let result = self.call_method(value, name, values, at)?;
         if fills {
             self.store(receiver, Value::wrap("Some", result.clone()), env)?;
         }
         if mutates && matches!(result.kind, Kind::Native(_)) {
             self.store(root_of(receiver), result.clone(), env)?;
+        }
+        if let Some(extended) = extended {
+            self.store(receiver, extended, env)?;
+        }
+        if FILLS.contains(&&**name)
+            && let [.., buffer] = args
+            && matches!(*buffer.kind, ExprKind::Path(_))
+            && matches!(self.eval(buffer, env)?.kind, Kind::Text(_) | Kind::List(_))
+        {
+            let filled = self.opaque(Why::Call(name));
+            self.store(buffer, filled, env)?;
         }
         Ok(result)
     }
@@ -144,7 +160,9 @@ impl<'a> Machine<'a, '_> {
         if value.taint.has(Taint::FAILURE) && args.iter().any(super::http::names_retry_after) {
             value = value.tainted(Taint::SERVER_WAIT);
         }
-        if matches!(name, "pop" | "pop_front" | "pop_back" | "try_recv" | "next" | "dequeue" | "poll" | "read_line") {
+        let supplies =
+            matches!(name, "pop" | "pop_front" | "pop_back" | "try_recv" | "next" | "dequeue" | "poll" | "read_line");
+        if supplies || hands_out_items(name) {
             // A supply that nothing is known of may run out: what takes from it is not without limit.
             self.note_open_bound(&value);
             return Ok(self.opaque(Why::Call(name)).tainted(value.taint));
@@ -154,6 +172,9 @@ impl<'a> Machine<'a, '_> {
             && matches!(make.kind, Kind::Closure(_) | Kind::Fn(_))
         {
             return self.call_value(make, Vec::new(), at.span);
+        }
+        if let Some(result) = self.interruptible_wait(name, &args, at.span) {
+            return result;
         }
         // A service, once it has room for a call.
         if let ("ready" | "ready_oneshot", [], Some(unknown)) = (name, args.as_slice(), value.as_unknown())
@@ -246,8 +267,12 @@ impl<'a> Machine<'a, '_> {
             };
             let ticks = matches!(name, "tick" | "next");
             let wait = if first { Value::seconds(0.0) } else { wait };
-            let future = Future::Sleep { wait, span: at.span };
-            return Some(Ok(if ticks { Value::new(Kind::Future(Rc::new(future))) } else { value.clone() }));
+            return Some(Ok(match name {
+                // As a stream.
+                "next" => later(move |m| m.sleep(&wait, at.span).map(|()| Value::wrap("Some", Value::unit()))),
+                _ if ticks => Value::new(Kind::Future(Rc::new(Future::Sleep { wait, span: at.span }))),
+                _ => value.clone(),
+            }));
         }
         if object.fields.borrow().iter().any(|(n, _)| &**n == "seeded") {
             // The same seed gives the same draws in every process: nothing random is in them.
@@ -362,6 +387,14 @@ impl<'a> Machine<'a, '_> {
         self.there.insert(id, there);
         Ok(there)
     }
+}
+
+/// Whether a function gives another piece of work each time it is called: `next_task`, `find_next_job`.
+pub(super) fn hands_out_items(name: &str) -> bool {
+    const ITEMS: [&str; 12] =
+        ["task", "job", "item", "message", "request", "event", "batch", "chunk", "page", "entry", "record", "work"];
+    let mut words = name.split('_').skip_while(|word| *word != "next");
+    words.next().is_some() && words.any(|word| ITEMS.contains(&word))
 }
 
 /// What a chain of method calls starts at.

@@ -49,6 +49,7 @@ mod settings;
 mod side_by_side;
 pub(crate) mod statics;
 mod std_names;
+mod tasks;
 mod text;
 mod upkeep;
 pub(crate) mod value;

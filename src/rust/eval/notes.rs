@@ -4,6 +4,7 @@ use super::goal::Outgoing;
 use super::machine::{Hint, Machine, Reason};
 use super::value::{Taint, Value};
 use super::wait::Slept;
+use crate::rust::ir::BinOp;
 use crate::source::Span;
 
 impl<'a> Machine<'a, '_> {
@@ -67,7 +68,7 @@ impl<'a> Machine<'a, '_> {
     }
 
     /// Two numbers are compared, and this is how it came out.
-    pub(crate) fn note_compared(&mut self, at: Span, left: &Value<'a>, right: &Value<'a>, outcome: bool) {
+    pub(crate) fn note_compared(&mut self, op: BinOp, at: Span, left: &Value<'a>, right: &Value<'a>, outcome: bool) {
         let numbers = |v: &Value<'a>| {
             v.number().or(v.duration()).map(|s| s.mid).or(match v.kind {
                 super::value::Kind::Instant(t) => Some(t),
@@ -80,10 +81,12 @@ impl<'a> Machine<'a, '_> {
         if time {
             self.note_time_test(key, left, right, outcome);
         }
+        let of_equal = matches!(op, BinOp::Eq | BinOp::Le | BinOp::Ge);
         for episode in &mut self.episodes {
-            let turn = episode.turns;
+            let (turn, after_call) = (episode.turns, episode.hit_now);
             let Some(last) = episode.compared.get_mut(&key) else {
-                let new = Compared { turn, left: l, right: r, before: None, first: outcome, time };
+                let (left, right) = (l, r);
+                let new = Compared { turn, left, right, before: None, first: outcome, of_equal, after_call, time };
                 episode.compared.insert(key, new);
                 continue;
             };
@@ -104,8 +107,8 @@ impl<'a> Machine<'a, '_> {
                     episode.via = origin.via;
                 }
             }
-            *last =
-                Compared { turn, left: l, right: r, before: Some((last.left, last.right)), first: last.first, time };
+            let before = Some((last.left, last.right));
+            *last = Compared { turn, left: l, right: r, before, after_call, time, ..*last };
         }
     }
 
@@ -142,6 +145,13 @@ impl<'a> Machine<'a, '_> {
     pub(crate) fn note_open_bound(&mut self, bound: &Value<'a>) {
         if let Some(episode) = self.episodes.last_mut() {
             episode.open_bound.get_or_insert_with(|| bound.clone());
+        }
+    }
+
+    /// Something that is not followed may end what repeats: that it is not seen to says nothing.
+    pub(crate) fn perhaps_ended(&mut self, why: &str) {
+        if let Some(episode) = self.episodes.iter_mut().rfind(|e| e.repeats()) {
+            episode.perhaps_ended.get_or_insert_with(|| why.to_owned());
         }
     }
 

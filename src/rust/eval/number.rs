@@ -32,7 +32,7 @@ impl<'a> Machine<'a, '_> {
             }
             ("checked_sub" | "checked_duration_since", Some(b)) => {
                 let falls_short = ordered(value, b)?.is_lt();
-                self.note_compared(at.span, value, b, falls_short);
+                self.note_compared(BinOp::Lt, at.span, value, b, falls_short);
                 if falls_short {
                     Value::none()
                 } else {
@@ -71,6 +71,8 @@ impl<'a> Machine<'a, '_> {
             ("floor" | "ceil" | "round" | "trunc" | "get" | "as_u64" | "as_u32" | "as_usize" | "unwrap", None) => {
                 value.clone()
             }
+            // What takes an inner value out of what may not be there, of one that is known to be.
+            ("expect" | "unwrap_or_default" | "unwrap_or" | "unwrap_or_else", _) => return Some(Ok(value.clone())),
             ("is_zero", None) => Value::bool(value.duration()?.hi == 0.0),
             ("is_positive", None) => Value::bool(value.number()?.mid > 0.0),
             ("sqrt" | "exp2" | "exp" | "ln" | "log2", None) => {

@@ -74,7 +74,7 @@ impl<'a> Machine<'a, '_> {
         };
         match answer {
             Some(answer) => {
-                self.note_compared(at, left, right, answer);
+                self.note_compared(op, at, left, right, answer);
                 Value::bool(answer)
             }
             None => self.open_comparison(op, left, right, at),

@@ -2,9 +2,11 @@
 
 use std::rc::Rc;
 
-use super::machine::{Eval, Exit, Machine};
+use super::call::HANDED_OVER;
+use super::machine::{Eval, Exit, Flow, Machine, Stop};
 use super::value::{Kind, Origin, Source, Taint, Text, TextPart, Value, Why};
 use crate::rust::crates::At;
+use crate::rust::crates::retried::later;
 use crate::rust::reading::UrlPart;
 use crate::source::Span;
 
@@ -220,6 +222,15 @@ impl<'a> Machine<'a, '_> {
                     self.wrapped_open(&made, value)
                 })
             }
+            // A future of a function that was handed over by its path.
+            "map_err" if unknown.call.as_ref().is_some_and(|call| call.name == HANDED_OVER) => {
+                let (value, args) = (value.clone(), args.to_vec());
+                Ok(later(move |m| {
+                    let result = m.await_value(value.clone(), at.span)?;
+                    let result = m.settle(result, at.span)?;
+                    m.option_method(&result, "map_err", &args, at).unwrap_or(Ok(result))
+                }))
+            }
             "filter" | "inspect" | "or_else" | "or" | "map_err" | "context" | "with_context" | "wrap_err" | "ok"
             | "err" | "ok_or" | "ok_or_else" | "copied" | "cloned" | "flatten" | "transpose" | "inspect_err"
             | "into_diagnostic" | "change_context" | "wrap_err_with" => Ok(value.clone()),
@@ -249,7 +260,11 @@ impl<'a> Machine<'a, '_> {
                     Some(Kind::Closure(c)) => c.params.len(),
                     _ => 0,
                 };
-                self.apply(args.first(), vec![error; wants], at.span)?
+                match self.apply(args.first(), vec![error; wants], at.span) {
+                    // Whatever goes on has the value.
+                    Err(exit) if matches!(*exit, Flow::Stop(Stop::Panic)) => return Ok(self.inside(value)),
+                    default => default?,
+                }
             }
         };
         Ok(match default.origin {

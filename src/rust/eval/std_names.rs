@@ -135,12 +135,9 @@ impl<'a> Machine<'a, '_> {
                 let value = self.call_value(f, Vec::new(), span);
                 Some(value.and_then(|v| self.await_value(v, span)))
             }
-            ([.., "spawn" | "spawn_local" | "spawn_blocking" | "spawn_on"], [work, ..]) => {
-                let value = match &work.kind {
-                    Kind::Closure(_) | Kind::Fn(_) => self.call_value(work, Vec::new(), span),
-                    _ => Ok(work.clone()),
-                };
-                let done = value.and_then(|v| self.await_value(v, span));
+            ([.., name @ ("spawn" | "spawn_local" | "spawn_blocking" | "spawn_on")], [work, ..]) => {
+                let joined = *name == "spawn_blocking" || self.joined == Some(span);
+                let done = self.run_spawned(work, joined, span);
                 Some(done.map(|v| Value::new(Kind::Future(Rc::new(Future::Ready(Value::wrap("Ok", v)))))))
             }
             ([.., "block_on" | "block_in_place" | "scope" | "unconstrained"], [work]) => {
@@ -178,7 +175,9 @@ impl<'a> Machine<'a, '_> {
                 ],
                 [x],
             ) => x.clone(),
-            ([.., "Json" | "State" | "Extension" | "Html" | "Data"], [x]) => x.clone(),
+            ([.., "Json" | "State" | "Extension" | "Html" | "Data"], [x]) | ([.., "IntervalStream", "new"], [x]) => {
+                x.clone()
+            }
             ([.., "seed_from_u64" | "from_seed"], [seed]) if seed.taint == Taint::NONE => cell("seeded", seed.clone()),
             ([.., "OnceCell" | "OnceLock", "new"], []) => cell("once", Value::unit()),
             ([.., atomic, "new"], [n]) if atomic.starts_with("Atomic") => cell("atomic", n.clone()),
@@ -286,7 +285,7 @@ fn cell<'a>(name: &str, value: Value<'a>) -> Value<'a> {
     Value::new(Kind::Object(Rc::new(Object { ty: None, fields, rest: None })))
 }
 
-fn milliseconds<'a>(n: &Value<'a>) -> Value<'a> {
+pub(super) fn milliseconds<'a>(n: &Value<'a>) -> Value<'a> {
     scaled(n, 1e-3)
 }
 

@@ -2,6 +2,7 @@
 
 mod defaults;
 mod fixtures;
+mod idioms;
 mod sdks;
 mod support;
 

@@ -2,9 +2,12 @@
 
 use std::rc::Rc;
 
+use super::env::Env;
 use super::machine::{Eval, Machine};
 use super::pattern::plain_number;
 use super::value::{Kind, Origin, Source, Text, TextPart, Value, Why};
+use crate::rust::crates::At;
+use crate::rust::ir::PatKind;
 use crate::rust::reading::UrlPart;
 
 impl<'a> Machine<'a, '_> {
@@ -50,6 +53,47 @@ impl<'a> Machine<'a, '_> {
             ("as_str" | "to_string" | "to_owned" | "into" | "as_ref" | "clone" | "into_owned" | "as_bytes", _, _) => {
                 Some(Ok(value.clone()))
             }
+            _ => None,
+        }
+    }
+
+    /// A text or URL after a method that puts something into it: another one than before.
+    pub(super) fn extended(
+        &mut self,
+        value: &Value<'a>,
+        name: &str,
+        args: &[Value<'a>],
+        at: At,
+        env: &Env<'a>,
+    ) -> Option<Value<'a>> {
+        let mut from = vec![value.clone()];
+        match (name, args) {
+            ("push_str", [more]) => {
+                let Kind::Text(text) = &value.kind else { return None };
+                let mut text = (**text).clone();
+                super::macros::text_of(more).parts.into_iter().for_each(|part| text.push(part));
+                return Some(Value::new(Kind::Text(Rc::new(text))).tainted(value.taint.with(more.taint)));
+            }
+            ("set_path" | "set_query", [_]) => from.extend(args.iter().cloned()),
+            // What is pushed there comes from what the function is given, as far as it is not the same each time.
+            ("path_segments_mut" | "query_pairs_mut", []) => {
+                from.push(Value::int(i128::from(at.span.start)));
+                let function = self.frames.last().map(|f| self.shared.index.function(f.function).function);
+                from.extend(function.iter().flat_map(|f| &f.params).filter_map(|p| match &p.pat.kind {
+                    PatKind::Bind { name, .. } => env.get(name),
+                    _ => None,
+                }));
+            }
+            _ => return None,
+        }
+        let from: Vec<&Value<'a>> = from.iter().collect();
+        match &value.kind {
+            Kind::Text(text) => {
+                let mut text = (**text).clone();
+                text.push(TextPart::Unknown(Value::digest_all(name, from)));
+                Some(Value::new(Kind::Text(Rc::new(text))).tainted(value.taint))
+            }
+            Kind::Unknown(_) => Some(self.derived(name, Why::Other("is computed"), &from)),
             _ => None,
         }
     }

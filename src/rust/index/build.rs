@@ -40,6 +40,53 @@ impl<'a> Index<'a> {
     }
 }
 
+/// Empties the files that only tests compile by how another file declares them: `#[cfg(test)] mod server;`.
+pub fn leave_out_test_files(packages: &[PackageFact], modules: &mut [Module]) {
+    let placed = place_files(packages, modules);
+    let mut declared = BTreeMap::new();
+    for (module, place) in modules.iter().zip(&placed) {
+        declarations(&module.items, &place.crate_key, &place.modules, &mut declared);
+    }
+    if !declared.values().any(|only| *only) {
+        return;
+    }
+    let only = |place: &Place| {
+        let mut key = (place.crate_key.clone(), place.modules.clone());
+        loop {
+            if declared.get(&key).is_some_and(|only| *only) {
+                return true;
+            }
+            if key.1.pop().is_none() {
+                return false;
+            }
+        }
+    };
+    for (module, _) in modules.iter_mut().zip(&placed).filter(|(_, place)| only(place)) {
+        module.items.clear();
+        module.tests_left_out = true;
+    }
+}
+
+/// The crate and the module path of each file that is declared, and whether only for tests.
+type Declared = BTreeMap<(String, Vec<Name>), bool>;
+
+fn declarations(items: &[Item], crate_key: &str, above: &[Name], into: &mut Declared) {
+    for item in items {
+        match item {
+            Item::ModFile { name, test_only, .. } => {
+                let path = above.iter().chain([name]).cloned().collect();
+                // Declared for both, it is compiled for both.
+                *into.entry((crate_key.to_owned(), path)).or_insert(true) &= *test_only;
+            }
+            Item::Mod { name, items } => {
+                let path: Vec<Name> = above.iter().chain([name]).cloned().collect();
+                declarations(items, crate_key, &path, into);
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Where a file stands: the crate's root and the module path below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
@@ -132,7 +179,7 @@ fn path_overrides(modules: &[Module]) -> BTreeMap<String, Vec<Name>> {
     for module in modules {
         let (folder, _) = module.path.rsplit_once('/').unwrap_or(("", &module.path));
         for item in &module.items {
-            if let Item::ModFile { name, path: Some(path) } = item {
+            if let Item::ModFile { name, path: Some(path), .. } = item {
                 let mut modules = place_of(&module.path, None).modules;
                 modules.push(name.clone());
                 out.insert(normalize(folder, path), modules);
@@ -359,6 +406,7 @@ impl<'a> Builder<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::{FileId, SourceFile};
 
     fn modules_of(path: &str, folder: Option<&str>) -> String {
         place_of(path, folder).modules.join("::")
@@ -376,6 +424,34 @@ mod tests {
         assert_eq!(modules_of("src/bin/tool/x.rs", Some("")), "x");
         assert_eq!(modules_of("deep/src/x.rs", None), "x");
         assert_eq!(place_of("src/bin/tool.rs", Some("")).crate_name, None);
+    }
+
+    #[test]
+    fn files_that_another_declares_for_tests_alone_are_left_out() {
+        let lower = |(path, text): (&str, &str)| {
+            let file = SourceFile { id: FileId(0), path: path.into(), text: text.into() };
+            crate::rust::lower::lower(&file, false).expect("it can be read")
+        };
+        let mut modules: Vec<Module> = [
+            ("src/lib.rs", "mod mail; #[cfg(test)] mod server; #[cfg(any(test, feature = \"x\"))] mod either;"),
+            ("src/mail/mod.rs", "#[cfg(all(test, unix))] pub mod testing; mod inner { #[cfg(test)] mod deep; }"),
+            ("src/mail/testing.rs", "fn a() {}"),
+            ("src/mail/inner/deep.rs", "fn b() {}"),
+            ("src/mail/inner.rs", "fn c() {}"),
+            ("src/server/mod.rs", "fn d() {}"),
+            ("src/server/below.rs", "fn e() {}"),
+            ("src/either.rs", "fn f() {}"),
+            ("src/bin/server.rs", "fn g() {}"),
+            ("src/both.rs", "#[cfg(test)] mod x; #[cfg(not(test))] mod x;"),
+            ("src/both/x.rs", "fn h() {}"),
+        ]
+        .into_iter()
+        .map(lower)
+        .collect();
+        leave_out_test_files(&[], &mut modules);
+        let left: Vec<&str> = modules.iter().filter(|m| !m.items.is_empty()).map(|m| &*m.path).collect();
+        let expected = ["src/lib.rs", "src/mail/mod.rs", "src/mail/inner.rs", "src/either.rs", "src/bin/server.rs"];
+        assert_eq!(left, [&expected[..], &["src/both.rs", "src/both/x.rs"]].concat());
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod resolve;
 
 use std::collections::BTreeMap;
 
+pub use build::leave_out_test_files;
 pub use resolve::TypeName;
 
 use super::ir::{self, Name};

@@ -67,6 +67,8 @@ pub enum Item {
         name: Name,
         /// The value of `#[path = "..."]`.
         path: Option<Arc<str>>,
+        /// Whether only tests compile the file.
+        test_only: bool,
     },
 }
 

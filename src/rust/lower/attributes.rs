@@ -37,6 +37,43 @@ impl Lowerer<'_> {
         out
     }
 
+    /// Whether code with the conditions `second` is never compiled where that with `first` is: `feature = "a"` and
+    /// `not(feature = "a")`.
+    pub(super) fn exclude_each_other(&self, first: &[Attribute], second: &[Attribute]) -> bool {
+        let mut known = Vec::new();
+        conditions(first).iter().for_each(|c| self.assume(c, true, &mut known));
+        !known.is_empty() && conditions(second).iter().any(|c| self.holds_given(c, &known) == Some(false))
+    }
+
+    /// What follows if a condition holds, or does not: texts of conditions.
+    fn assume(&self, condition: &Meta, held: bool, known: &mut Vec<(String, bool)>) {
+        known.push((self.text(self.span_of(condition)).to_owned(), held));
+        let Meta::List(list) = condition else { return };
+        let passes_on = match (list.path.get_ident().map(ToString::to_string).as_deref(), held) {
+            (Some("not"), _) => Some(!held),
+            (Some("all"), true) | (Some("any"), false) => Some(held),
+            _ => None,
+        };
+        if let Some(held) = passes_on {
+            nested(list).iter().for_each(|inner| self.assume(inner, held, known));
+        }
+    }
+
+    fn holds_given(&self, condition: &Meta, known: &[(String, bool)]) -> Option<bool> {
+        let text = self.text(self.span_of(condition));
+        if let Some((_, held)) = known.iter().find(|(t, _)| t == text) {
+            return Some(*held);
+        }
+        let Meta::List(list) = condition else { return None };
+        let inner: Vec<Option<bool>> = nested(list).iter().map(|c| self.holds_given(c, known)).collect();
+        match list.path.get_ident().map(ToString::to_string).as_deref() {
+            Some("not") => inner.first().copied().flatten().map(|held| !held),
+            Some("all") if inner.contains(&Some(false)) => Some(false),
+            Some("any") if !inner.is_empty() && inner.iter().all(|c| *c == Some(false)) => Some(false),
+            _ => None,
+        }
+    }
+
     pub(super) fn attributes(&self, attributes: &[Attribute]) -> Attributes {
         let mut found = Attributes::default();
         for attribute in attributes {
@@ -97,6 +134,15 @@ impl Lowerer<'_> {
 fn nested(list: &syn::MetaList) -> Vec<Meta> {
     let parser = syn::punctuated::Punctuated::<Meta, syn::Token![,]>::parse_terminated;
     list.parse_args_with(parser).map(|metas| metas.into_iter().collect()).unwrap_or_default()
+}
+
+/// The conditions of `#[cfg(..)]` among attributes.
+fn conditions(attributes: &[Attribute]) -> Vec<Meta> {
+    let list = |a: &Attribute| match &a.meta {
+        Meta::List(list) if list.path.is_ident("cfg") => nested(list).into_iter().next(),
+        _ => None,
+    };
+    attributes.iter().filter_map(list).collect()
 }
 
 fn is_test_only(attribute: &Attribute) -> bool {

@@ -14,8 +14,25 @@ impl Lowerer<'_> {
     pub(super) fn statements(&mut self, all: &[syn::Stmt], label: Option<Name>, span: Span) -> Expr {
         let mut stmts = Vec::new();
         let mut tail = None;
+        let mut before: &[syn::Attribute] = &[];
         for (i, stmt) in all.iter().enumerate() {
             let is_last = i + 1 == all.len();
+            let own: &[syn::Attribute] = match stmt {
+                syn::Stmt::Expr(e, _) => attributes_of(e),
+                syn::Stmt::Macro(m) => &m.attrs,
+                _ => &[],
+            };
+            // Of two statements that never are in one program, the first stands for both.
+            if self.exclude_each_other(before, own) {
+                if is_last && matches!(stmt, syn::Stmt::Expr(_, None)) {
+                    tail = stmts.pop_if(|first| matches!(first, Stmt::Expr(_))).and_then(|first| match first {
+                        Stmt::Expr(e) => Some(e),
+                        _ => None,
+                    });
+                }
+                continue;
+            }
+            before = own;
             match stmt {
                 syn::Stmt::Local(local) => self.local(local, &mut stmts),
                 // A semicolon alone.

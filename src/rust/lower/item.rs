@@ -19,7 +19,11 @@ impl Lowerer<'_> {
     /// What an item comes to: nothing, one item, or several (a `use` tree, a macro that wraps items).
     pub(super) fn item(&mut self, item: &syn::Item) -> Vec<Item> {
         if self.leaves_out(attributes(item)) {
-            return Vec::new();
+            // The file that a `mod name;` stands for is to be left out, too.
+            return match item {
+                syn::Item::Mod(m) if m.content.is_none() => vec![module_file(m, true)],
+                _ => Vec::new(),
+            };
         }
         match item {
             syn::Item::Fn(f) => {
@@ -52,7 +56,7 @@ impl Lowerer<'_> {
     fn module(&mut self, m: &syn::ItemMod) -> Item {
         match &m.content {
             Some((_, items)) => Item::Mod { name: name(&m.ident), items: self.items(items) },
-            None => Item::ModFile { name: name(&m.ident), path: Self::string_value(&m.attrs, "path").map(Arc::from) },
+            None => module_file(m, false),
         }
     }
 
@@ -256,6 +260,12 @@ fn named(mut prefix: Vec<Name>, ident: &syn::Ident, rename: Option<&syn::Ident>,
 
 fn leaf(segments: Vec<Name>, alias: Name, public: bool) -> Item {
     Item::Use(Use { path: Path { segments }, alias, public })
+}
+
+/// `mod name;`
+fn module_file(m: &syn::ItemMod, test_only: bool) -> Item {
+    let path = Lowerer::string_value(&m.attrs, "path").map(Arc::from);
+    Item::ModFile { name: name(&m.ident), path, test_only }
 }
 
 fn attributes(item: &syn::Item) -> &[syn::Attribute] {

@@ -75,12 +75,14 @@ pub(super) fn body_of_loop(expr: &Expr) -> Option<&Expr> {
     }
 }
 
-/// `DeadLetterEntry` → `dead_letter_entry`.
+/// `DeadLetterEntry` → `dead_letter_entry`, `DLQError` → `dlq_error`.
 pub(super) fn snake(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     let mut previous = '_';
-    for c in name.chars() {
-        if c.is_uppercase() && (previous.is_lowercase() || previous.is_ascii_digit()) {
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
+        let ends_acronym = previous.is_uppercase() && chars.peek().is_some_and(|next| next.is_lowercase());
+        if c.is_uppercase() && (previous.is_lowercase() || previous.is_ascii_digit() || ends_acronym) {
             out.push('_');
         }
         out.extend(c.to_lowercase());

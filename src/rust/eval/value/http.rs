@@ -92,6 +92,8 @@ pub(crate) struct Pending<'a> {
     pub(crate) method: Option<Rc<str>>,
     /// The duration that it is given.
     pub(crate) wait: Option<Value<'a>>,
+    /// Whether somebody else is told of the failure by it, who may count.
+    pub(crate) judges: bool,
 }
 
 /// A chain of fields from a settings struct.

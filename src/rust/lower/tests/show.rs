@@ -234,8 +234,9 @@ fn item(item: &Item) -> String {
         Item::Alias { name, ty: t } => format!("type {name} = {}", ty(t)),
         Item::Use(u) => format!("{}use {} as {}", if u.public { "pub " } else { "" }, name(&u.path), u.alias),
         Item::Mod { name, items } => format!("mod {name} {{ {} }}", show_items(items).join("; ")),
-        Item::ModFile { name, path } => {
-            format!("mod {name}{}", path.as_ref().map(|p| format!(" = {p}")).unwrap_or_default())
+        Item::ModFile { name, path, test_only } => {
+            let only = if *test_only { " for tests" } else { "" };
+            format!("mod {name}{only}{}", path.as_ref().map(|p| format!(" = {p}")).unwrap_or_default())
         }
     }
 }

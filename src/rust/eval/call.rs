@@ -95,6 +95,9 @@ impl<'a> Machine<'a, '_> {
                 result
             }
             Resolved::External(full) => self.call_outside_path(path, Rc::new(full), values, span),
+            Resolved::Unknown if let Some(ix) = self.only_function_of_a_trait(path, values.len()) => {
+                self.call_fn(ix, values, span)
+            }
             Resolved::Unknown => self.call_outside_path(path, Rc::new(path.clone()), values, span),
             Resolved::Variant(ty, name) => Ok(variant(Some(ty), name, values)),
             Resolved::Type(ty) => {

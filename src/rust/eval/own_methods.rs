@@ -1,6 +1,8 @@
 //! Methods of the repository's own types, found by name.
 use super::machine::Machine;
 use super::value::Value;
+use crate::rust::index::FnIx;
+use crate::rust::ir::Path;
 
 impl<'a> Machine<'a, '_> {
     /// The first of these methods that a value's own type has in the repository.
@@ -66,6 +68,22 @@ impl<'a> Machine<'a, '_> {
             }
             _ => None,
         }
+    }
+
+    /// The one function that `S::sleep(..)` of a type parameter can be: only one type has it.
+    pub(super) fn only_function_of_a_trait(&self, path: &Path, args: usize) -> Option<FnIx> {
+        let [parameter, name] = path.segments.as_slice() else { return None };
+        if parameter.len() > 2 || !parameter.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit()) {
+            return None;
+        }
+        let index = self.shared.index;
+        let of_type = |ix: &&FnIx| {
+            let info = index.function(**ix);
+            info.of_trait.is_some() && info.of_type.is_some() && info.function.params.len() == args
+        };
+        let mut all = index.named(name).iter().filter(of_type);
+        let only = all.next().copied()?;
+        all.next().is_none().then_some(only)
     }
 
     /// The one method of that name that the repository adds to a type from outside.

@@ -1,5 +1,5 @@
-//! `macro_rules!` of the same file, written out where they are called: patterns of captures between fixed tokens, no
-//! repetitions. What a macro brings stands where it is called; what it is given keeps its own place.
+//! `macro_rules!` of the same file, written out where they are called: patterns of captures between fixed tokens, and of
+//! one capture that is repeated at the end. What a macro brings stands where it is called; what it is given keeps its own place.
 
 use std::collections::BTreeMap;
 
@@ -31,9 +31,20 @@ struct Rule {
 /// A part of an arm's pattern.
 #[derive(Debug)]
 enum Part {
-    Capture { name: String, kind: String },
+    Capture {
+        name: String,
+        kind: String,
+    },
+    /// `$(, $name:kind)*` or `$($name:kind),*`, at the end.
+    Repeated {
+        name: String,
+        kind: String,
+    },
     Token(String),
 }
+
+/// What a call gives: one thing for each capture, several for one that is repeated.
+type Given = BTreeMap<String, Vec<TokenStream>>;
 
 impl Rules {
     /// Those that stand at the top level of a file or of its modules.
@@ -82,7 +93,7 @@ fn arms(tokens: TokenStream) -> Vec<Rule> {
     found
 }
 
-/// The parts of a pattern; `None` if there is a repetition in it other than that of an optional comma.
+/// The parts of a pattern; `None` if there is a repetition in it other than one at the end, of a capture or a comma.
 fn parts(tokens: TokenStream) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
     let mut tokens = tokens.into_iter();
@@ -99,14 +110,26 @@ fn parts(tokens: TokenStream) -> Option<Vec<Part>> {
             TokenTree::Group(repeated) if repeated.stream().to_string() == "," => {
                 tokens.next()?;
             }
-            _ => return None,
+            TokenTree::Group(repeated) => {
+                let inside: Vec<Part> = self::parts(repeated.stream())?;
+                // The separator, how often, and perhaps a comma behind it all.
+                let behind: String = tokens.by_ref().map(|t| t.to_string()).collect();
+                let fits = matches!(&*behind, "*" | "+" | ",*" | ",+" | "*$(,)?" | "+$(,)?" | ",*$(,)?" | ",+$(,)?");
+                match inside.as_slice() {
+                    [Part::Capture { name, kind }] | [Part::Token(_), Part::Capture { name, kind }] if fits => {
+                        parts.push(Part::Repeated { name: name.clone(), kind: kind.clone() });
+                    }
+                    _ => return None,
+                }
+            }
+            TokenTree::Punct(_) | TokenTree::Literal(_) => return None,
         }
     }
     Some(parts)
 }
 
 /// What a call gives for each capture; `None` if the pattern is another one.
-fn captured(pattern: &[Part], tokens: &TokenStream) -> Option<BTreeMap<String, TokenStream>> {
+fn captured(pattern: &[Part], tokens: &TokenStream) -> Option<Given> {
     let mut given = BTreeMap::new();
     let mut tokens = tokens.clone().into_iter().peekable();
     for (n, part) in pattern.iter().enumerate() {
@@ -124,7 +147,14 @@ fn captured(pattern: &[Part], tokens: &TokenStream) -> Option<BTreeMap<String, T
                 while let Some(token) = tokens.next_if(|t| !ends(t)) {
                     mine.extend([token]);
                 }
-                given.insert(name.clone(), fitting(kind, mine)?);
+                given.insert(name.clone(), vec![fitting(kind, mine)?]);
+            }
+            Part::Repeated { name, kind } => {
+                let rest: Vec<TokenTree> = tokens.by_ref().collect();
+                let pieces = rest.split(|t| t.to_string() == ",").filter(|piece| !piece.is_empty());
+                let all: Option<Vec<TokenStream>> =
+                    pieces.map(|piece| fitting(kind, piece.iter().cloned().collect())).collect();
+                given.insert(name.clone(), all?);
             }
         }
     }
@@ -149,24 +179,29 @@ fn fitting(kind: &str, tokens: TokenStream) -> Option<TokenStream> {
     }
 }
 
-fn written_out(
-    body: TokenStream,
-    given: &BTreeMap<String, TokenStream>,
-    place: Span,
-    left: &mut u32,
-) -> Option<TokenStream> {
+fn written_out(body: TokenStream, given: &Given, place: Span, left: &mut u32) -> Option<TokenStream> {
     let mut out = TokenStream::new();
-    let mut tokens = body.into_iter();
+    let mut tokens = body.into_iter().peekable();
     while let Some(mut token) = tokens.next() {
         *left = left.checked_sub(1)?;
         match token {
             TokenTree::Punct(ref p) if p.as_char() == '$' => {
-                let TokenTree::Ident(name) = tokens.next()? else { return None };
-                match given.get(&name.to_string()) {
-                    Some(tokens) => {
+                let name = match tokens.next()? {
+                    TokenTree::Ident(name) => name,
+                    TokenTree::Group(repeated) => {
+                        let separator = tokens.next_if(|t| !is_count(t));
+                        tokens.next().filter(is_count)?;
+                        out.extend(repetition(&repeated.stream(), separator.as_ref(), given, place, left)?);
+                        continue;
+                    }
+                    _ => return None,
+                };
+                match given.get(&name.to_string()).map(Vec::as_slice) {
+                    Some([tokens]) => {
                         *left = left.checked_sub(u32::try_from(tokens.clone().into_iter().count()).ok()?)?;
                         out.extend(tokens.clone());
                     }
+                    Some(_) => return None,
                     None if name == "crate" => out.extend([TokenTree::Ident(name)]),
                     None => return None,
                 }
@@ -181,6 +216,37 @@ fn written_out(
                 out.extend([token]);
             }
         }
+    }
+    Some(out)
+}
+
+/// Whether a token says how often something is repeated.
+fn is_count(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(p) if matches!(p.as_char(), '*' | '+' | '?'))
+}
+
+/// `$( body ) separator *`, for each thing that the repeated capture in it was given.
+fn repetition(
+    body: &TokenStream,
+    separator: Option<&TokenTree>,
+    given: &Given,
+    place: Span,
+    left: &mut u32,
+) -> Option<TokenStream> {
+    let names: Vec<String> = body.clone().into_iter().map(|t| t.to_string()).collect();
+    let of = |pair: &[String]| match pair {
+        [dollar, name] if dollar == "$" => given.get_key_value(name),
+        _ => None,
+    };
+    let (name, all) = names.windows(2).find_map(of)?;
+    let mut out = TokenStream::new();
+    for (n, one) in all.iter().enumerate() {
+        if n > 0 {
+            out.extend(separator.cloned());
+        }
+        let mut given = given.clone();
+        given.insert(name.clone(), vec![one.clone()]);
+        out.extend(written_out(body.clone(), &given, place, left)?);
     }
     Some(out)
 }

@@ -189,7 +189,7 @@ impl<'a> Machine<'a, '_> {
             .map_or(Why::Call(name), |u| u.why.clone());
         let told = |v: &Value<'a>| v.taint.has(Taint::FAILURE);
         let judges = !name.starts_with("contains") && receiver.is_some_and(|r| !told(r)) && args.iter().any(told);
-                let wait = args.iter().find(|a| is_duration(a)).cloned();
+        let wait = args.iter().find(|a| is_duration(a)).cloned();
         let call = Pending { span, name, identity, url, method, wait, judges };
         let unknown = Unknown { id: identity, why, ty: None, succeeded: false, call: Some(Rc::new(call)), keys: None };
         Value::new(Kind::Unknown(Rc::new(unknown))).tainted(taint)

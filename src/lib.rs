@@ -2,7 +2,7 @@
 //!
 //! One way, no way back: discover → read → select → extract → link → check → report.
 //! Each stage is a folder; its types are in one place:
-//! [`source`] (files, spans), [`syntax`] (trees), [`facts`] (what one unit says), [`model`] (what is true of all
+//! [`source`] (files, spans), [`mod@select`] (which are parsed), [`syntax`] (trees), [`facts`] (what one unit says), [`model`] (what is true of all
 //! of them together), [`rules`] (findings), [`report`] (text, JSON).
 
 pub mod baseline;
@@ -18,6 +18,7 @@ pub mod report;
 pub mod rules;
 pub mod run;
 pub mod rust;
+pub mod select;
 pub mod since;
 pub mod source;
 pub mod status;
@@ -40,11 +41,11 @@ use rules::{Permission, Permissions};
 use run::Run;
 use rust::eval;
 use rust::index::{Index, leave_out_test_files};
+use select::{could_concern, select};
 use source::account::accounts;
 use source::allows::{self, Allow};
 use source::discover::{Discovered, Missing, Paths, discover};
 use source::read::{Texts, read};
-use source::select::{could_concern, select};
 use source::{FileId, SourceFile, Sources, Unread, generated};
 use systems::SystemMeta;
 use systems::clients::configured::Configured;

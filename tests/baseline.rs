@@ -261,10 +261,11 @@ fn keys_in_another_order() {
     });
 }
 
-/// The documents with the keys of every mapping in the opposite order; nothing if it is more than plain YAML.
+/// The documents with the keys of every mapping in the opposite order; nothing if it is more than plain YAML, or has
+/// comments that mean something.
 fn turned(text: &str) -> Option<String> {
     let is_more = |mark: &str| text.contains(mark);
-    if [": &", "- &", ": *", "<<:", "{{", "retrylint: allow", ": |", ": >"].into_iter().any(is_more) {
+    if [": &", "- &", ": *", "<<:", "{{", "retrylint: allow", ": |", ": >", "#END"].into_iter().any(is_more) {
         return None;
     }
     let documents: Result<Vec<serde_yaml::Value>, _> =

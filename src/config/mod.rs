@@ -1,7 +1,6 @@
 //! `retrylint.toml`: what it says, as plain data.
 
 pub mod effective;
-pub mod globs;
 pub mod keys;
 mod levels;
 mod load;
@@ -19,12 +18,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use globs::{Bases, Globs};
 pub use levels::apply_levels;
 pub use load::{find, load, parse};
 use own::{HelperConfig, SystemConfig};
 pub use problem::{Invalid, Problem};
 pub use reader::Names;
+
+pub use crate::source::{Bases, CONFIG_NAME, Globs};
 
 use jiff::civil::Date;
 
@@ -32,9 +32,6 @@ use crate::rules::Severity;
 use crate::source::{FileId, SourceFile, Span, shown};
 use crate::syntax::{Node, Syntax};
 use crate::systems::Versions;
-
-/// The name of the configuration file.
-pub const CONFIG_NAME: &str = "retrylint.toml";
 
 /// The number of the configuration file: after those of all files that are linted.
 pub const CONFIG_FILE_ID: FileId = FileId(u32::MAX);

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use super::keys::{Key, Kind, keys_of};
 use super::problem::Problem;
-use super::{AllowConfig, CONFIG_FILE_ID, Config, PathLevels, RuleLevel, ServiceConfig, globs};
+use super::{AllowConfig, CONFIG_FILE_ID, Config, PathLevels, RuleLevel, ServiceConfig};
 use crate::rules::Severity;
+use crate::source::globs;
 use crate::source::{FileId, Span, shown};
 use crate::suggest::closest;
 use crate::syntax::{Entry, Node, Parsed, Value};

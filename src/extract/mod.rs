@@ -11,6 +11,7 @@ use crate::facts::Facts;
 use crate::rust::cargo;
 use crate::rust::lower::lower;
 use crate::rust::stores::texts;
+use crate::source::generated::is_lock;
 use crate::source::{SourceFile, Span, Unread};
 use crate::syntax::{self, Parsed, Syntax, SyntaxError};
 use crate::systems::clients::configured::Configured;
@@ -69,7 +70,7 @@ fn extract_unit(files: &[&SourceFile], config: &Config, own: &Configured<'_>) ->
     match files {
         [file] if syntax(file) == Some(Syntax::Rust) => extract_rust(file, config),
         [file] if syntax(file) == Some(Syntax::Sql) => extract_sql(file),
-        [file] if cargo::is_lock(&file.path) => Facts { locks: vec![cargo::lock(file)], ..Facts::default() },
+        [file] if is_lock(&file.path) => Facts { locks: vec![cargo::lock(file)], ..Facts::default() },
         _ => extract_settings(files, config, own),
     }
 }

@@ -44,11 +44,6 @@ pub fn extract(file: &SourceFile, parsed: &Parsed, facts: &mut Facts) {
     });
 }
 
-/// Whether a file holds the versions that Cargo has chosen, by its name.
-pub fn is_lock(path: &str) -> bool {
-    path == "Cargo.lock" || path.ends_with("/Cargo.lock")
-}
-
 /// The versions in a Cargo.lock. Cargo writes it, always in the same form, so its lines tell enough: a long one is
 /// read in no time.
 pub fn lock(file: &SourceFile) -> LockFact {
@@ -350,7 +345,6 @@ mod tests {
         assert_eq!(newest(&facts, "kube"), Some(Release(0, 93, 1)));
         assert_eq!(newest(&facts, "object_store"), Some(Release(0, 11, 2)));
         assert_eq!(newest(&facts, "unheard-of"), None);
-        assert!(is_lock("a/Cargo.lock") && !is_lock("a/Cargo.toml"));
     }
 
     #[test]

@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
-use super::{Unread, shown};
-use crate::config::{CONFIG_NAME, Globs};
+use super::{CONFIG_NAME, Globs, Unread, shown};
 use crate::syntax::Syntax;
 
 /// What is asked for.

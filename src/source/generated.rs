@@ -8,7 +8,11 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::SourceFile;
-use crate::rust::cargo;
+
+/// Whether a file holds the versions that Cargo has chosen, by its name.
+pub fn is_lock(path: &str) -> bool {
+    path == "Cargo.lock" || path.ends_with("/Cargo.lock")
+}
 
 /// So many lines from the top may hold the mark: a licence often stands before it.
 const LINES: usize = 10;
@@ -22,7 +26,7 @@ static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| {
 ///
 /// `Cargo.lock` says so too, but tells the versions on which defaults depend: it is none.
 pub fn line(file: &SourceFile) -> Option<u32> {
-    if cargo::is_lock(&file.path) {
+    if is_lock(&file.path) {
         return None;
     }
     let mark = MARK.as_ref()?;
@@ -37,6 +41,13 @@ mod tests {
 
     fn line_of(path: &str, text: &str) -> Option<u32> {
         line(&SourceFile { id: FileId(0), path: path.into(), text: text.into() })
+    }
+
+    #[test]
+    fn the_lock_of_cargo_is_told_by_its_name() {
+        assert!(
+            is_lock("Cargo.lock") && is_lock("a/Cargo.lock") && !is_lock("a/Cargo.toml") && !is_lock("MyCargo.lock")
+        );
     }
 
     #[test]

@@ -1,21 +1,25 @@
-//! Stages one to three: which files there are, their text, and which of them are parsed; and what their comments allow.
+//! Stages one and two: which files there are, and their text; and what their comments allow.
 
 pub mod account;
 pub mod allows;
 pub mod discover;
 pub mod generated;
+pub mod globs;
 pub mod line_index;
 pub mod places;
 pub mod read;
-pub mod select;
 pub mod shown;
 pub mod span;
 
 use std::sync::Arc;
 
+pub use globs::{Bases, Globs};
 pub use line_index::{LineIndex, Position};
 pub use places::{Place, Places};
 pub use span::{FileId, Span};
+
+/// The name of the configuration file.
+pub const CONFIG_NAME: &str = "retrylint.toml";
 
 /// One file that was read.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@ use self::policy::Policy;
 use super::base;
 use crate::facts::Facts;
 use crate::model::{Advice, Attempts, Budget, Layer, Scope, Setting};
-use crate::source::select::is_test;
+use crate::select::is_test;
 use crate::source::{SourceFile, Span};
 use crate::syntax::literals::literals;
 use crate::syntax::{Entry, Node, Scalar, Syntax, Value};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::source::shown;
+use super::shown;
 
 /// The two folders that paths of the configuration and shown paths start from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub fn trouble(glob: &str) -> Option<String> {
 }
 
 /// A glob of a file in a folder below the one that all start from, as seen from there.
-pub(super) fn below(prefix: &str, glob: &str) -> String {
+pub(crate) fn below(prefix: &str, glob: &str) -> String {
     if prefix.is_empty() {
         return glob.to_owned();
     }

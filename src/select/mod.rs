@@ -20,6 +20,7 @@ use crate::facts::Facts;
 use crate::rust::cargo;
 use crate::rust::lower::is_test_path;
 use crate::source::SourceFile;
+use crate::source::generated::is_lock;
 use crate::syntax::Syntax;
 use crate::systems;
 pub use marks::is_test;
@@ -107,7 +108,7 @@ fn mark_settings(files: &[SourceFile], paths: &[&str], include_tests: bool, conc
             is_script(&file.path)
                 || is_env(&file.path)
                 || cargo::is_manifest(&file.path)
-                || cargo::is_lock(&file.path)
+                || is_lock(&file.path)
                 || marks::holds_mark(&file.text)
         })
         .collect();

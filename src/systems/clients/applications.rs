@@ -111,11 +111,13 @@ pub(in crate::systems) struct View<'a> {
     pub name: Option<&'a str>,
     /// The path of its main file.
     pub path: &'a str,
+    /// The environment it runs with, also what is no setting of the system's shape.
+    pub env: Vec<&'a EnvFact>,
     index: BTreeMap<String, Vec<usize>>,
 }
 
 impl<'a> View<'a> {
-    fn new(application: &'a ApplicationFact, active: &[&str], env: &[&EnvFact], shape: &Shape) -> Self {
+    fn new(application: &'a ApplicationFact, active: &[&str], env: &[&'a EnvFact], shape: &Shape) -> Self {
         let mine = |d: &&ApplicationDocument| d.profile.as_deref().is_none_or(|p| profiles::holds(p, active));
         // A profile's own values beat those of every document that always counts, and those of profiles before it.
         let mut documents: Vec<&ApplicationDocument> = application.documents.iter().filter(mine).collect();
@@ -133,7 +135,7 @@ impl<'a> View<'a> {
         for (at, setting) in settings.iter().enumerate() {
             index.entry(key_of(&setting.path)).or_default().push(at);
         }
-        Self { settings, name: application.name.as_deref(), path: &application.path, index }
+        Self { settings, name: application.name.as_deref(), path: &application.path, env: env.to_vec(), index }
     }
 
     /// The setting that counts for a key: `spring.rabbitmq.listener.simple.retry.enabled`.
@@ -199,12 +201,15 @@ fn of_variable(variable: &EnvFact, shape: &Shape, known: &[Cow<'_, ApplicationSe
             (!block.is_empty() && !block.contains('.')).then(|| format!("{below}.{block}.{field}"))
         })
     })?;
+    let path = key.split('.').map(|part| (part.to_string(), variable.span)).collect();
+    Some(ApplicationSetting { path, entry: entry_of(variable) })
+}
+
+/// A variable as if it stood in a file of settings.
+pub(super) fn entry_of(variable: &EnvFact) -> Entry {
     let scalar = Scalar { text: variable.value.as_str().into(), plain: false, verbatim: None };
     let value = Node::new(variable.span, Value::Scalar(scalar)).into();
-    Some(ApplicationSetting {
-        path: key.split('.').map(|part| (part.to_string(), variable.span)).collect(),
-        entry: Entry { key: variable.name.as_str().into(), key_span: variable.span, value },
-    })
+    Entry { key: variable.name.as_str().into(), key_span: variable.span, value }
 }
 
 fn squeezed(key: &str) -> String {

@@ -1,6 +1,6 @@
 //! MicroProfile Fault Tolerance, SmallRye and Quarkus: what properties set for methods and classes with `@Retry`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::applications::{self, Shape, View};
@@ -22,8 +22,8 @@ const SMALLRYE: &str = "smallrye/smallrye-fault-tolerance doc reference/config.a
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "MicroProfile Fault Tolerance, SmallRye, Quarkus",
-    reads: "`[class/][method/]Retry/…`, `smallrye.faulttolerance.….retry.…` and `quarkus.fault-tolerance.….retry.…` in properties and YAML",
-    marks: &["Retry/", "fault-tolerance", "faulttolerance", "fault_tolerance"],
+    reads: "`[class/][method/]Retry/…`, `smallrye.faulttolerance.….retry.…` and `quarkus.fault-tolerance.….retry.…` in properties, YAML and the environment",
+    marks: &["Retry/", "fault-tolerance", "faulttolerance", "fault_tolerance", "quarkus", "mp-rest"],
     defaults: &[
         DefaultFigure { what: "maxRetries absent", value: "the annotation decides", source: RETRY },
         DefaultFigure { what: "maxRetries: -1", value: "no limit but maxDuration", source: RETRY },
@@ -47,7 +47,14 @@ impl System for FaultTolerance {
     }
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
-        applications::note(unit, facts);
+        // What retries may stand in the environment alone, but then the file is one of settings.
+        let says = |text: &str| {
+            ["Retry/", "fault-tolerance", "faulttolerance", "fault_tolerance"].iter().any(|m| text.contains(m))
+        };
+        let is_settings = |name: &str| applications::unit_of(name).is_some() || is_microprofile(name);
+        if unit.parts.iter().any(|part| is_settings(part.name) || says(&part.file.text)) {
+            applications::note(unit, facts);
+        }
     }
 
     fn join(&self, facts: &mut Facts) {
@@ -62,22 +69,52 @@ enum Rank {
     Product,
 }
 
-/// What is written for one class, method, or everything: fields by their relaxed names.
+/// What is written for one class, method, or everything: fields by their relaxed names, weaker values before stronger.
 #[derive(Default)]
-struct Target<'v> {
+struct Target {
     opens: Option<Span>,
-    fields: BTreeMap<&'static str, (Rank, &'v Entry)>,
+    fields: BTreeMap<&'static str, Vec<(Rank, Entry)>>,
+}
+
+impl Target {
+    fn add(&mut self, field: &'static str, rank: Rank, entry: Entry) {
+        self.opens.get_or_insert(entry.key_span);
+        let all = self.fields.entry(field).or_default();
+        all.push((rank, entry));
+        all.sort_by_key(|(rank, _)| *rank);
+    }
+
+    fn get(&self, field: &str) -> Option<&Entry> {
+        self.fields.get(field)?.last().map(|(_, entry)| entry)
+    }
+
+    fn beaten(&self, field: &str) -> Option<(Span, String)> {
+        let all = self.fields.get(field)?;
+        applications::beaten(&all.iter().map(|(_, entry)| entry).collect::<Vec<_>>())
+    }
 }
 
 fn layers(view: &View<'_>) -> Vec<Layer> {
-    let mut targets: BTreeMap<String, Target<'_>> = BTreeMap::new();
+    let mut targets: BTreeMap<String, Target> = BTreeMap::new();
+    // Classes of which other settings speak.
+    let mut classes = BTreeSet::new();
+    let mut is_ours = is_microprofile(view.path);
     for setting in &view.settings {
         let parts: Vec<&str> = setting.path.iter().map(|(part, _)| part.as_str()).collect();
-        let Some((target, field, rank)) = parse(&parts.join(".")) else { continue };
-        let known = targets.entry(target).or_default();
-        known.opens.get_or_insert(setting.entry.key_span);
-        if known.fields.get(field).is_none_or(|(other, _)| *other <= rank) {
-            known.fields.insert(field, (rank, &setting.entry));
+        let key = parts.join(".");
+        is_ours |= matches!(parts.first(), Some(&("quarkus" | "mp" | "smallrye")));
+        classes.extend(client_of(&key).map(str::to_owned));
+        let Some((target, field, rank)) = parse(&key) else { continue };
+        targets.entry(target).or_default().add(field, rank, setting.entry.clone());
+    }
+    is_ours |= !targets.is_empty() || !classes.is_empty();
+    if is_ours {
+        classes.extend(targets.keys().cloned());
+        classes.insert(String::new());
+        let known: Vec<(&str, Rank, String)> = classes.iter().flat_map(|target| variables_of(target)).collect();
+        for variable in &view.env {
+            let Some((target, field, rank)) = parse_variable(&variable.name, &known) else { continue };
+            targets.entry(target.to_owned()).or_default().add(field, rank, applications::entry_of(variable));
         }
     }
     let all = targets.remove("").unwrap_or_default();
@@ -87,6 +124,48 @@ fn layers(view: &View<'_>) -> Vec<Layer> {
         out.push(layer("", &all, None));
     }
     out
+}
+
+fn is_microprofile(path: &str) -> bool {
+    path.rsplit('/').next() == Some("microprofile-config.properties")
+}
+
+/// The class of a client of REST that a key is about.
+fn client_of(key: &str) -> Option<&str> {
+    let specified = key.split_once("/mp-rest/").map(|(class, _)| class);
+    let quarkus = || {
+        let (class, _) = key.strip_prefix("quarkus.rest-client.")?.rsplit_once('.')?;
+        Some(class.trim_matches('"')).filter(|class| class.contains('.'))
+    };
+    specified.or_else(quarkus)
+}
+
+/// What the names of variables for a target begin with: each character that is neither letter nor digit is `_`.
+fn variables_of(target: &str) -> [(&str, Rank, String); 3] {
+    let (specified, product) = match target {
+        "" => ("Retry/".to_owned(), "global".to_owned()),
+        target => (format!("{target}/Retry/"), format!("\"{target}\"")),
+    };
+    let squeezed = |key: String| key.replace(|c: char| !c.is_ascii_alphanumeric(), "_").to_ascii_uppercase();
+    [
+        (target, Rank::Specification, squeezed(specified)),
+        (target, Rank::Product, squeezed(format!("smallrye.faulttolerance.{product}.retry."))),
+        (target, Rank::Product, squeezed(format!("quarkus.fault-tolerance.{product}.retry."))),
+    ]
+}
+
+fn parse_variable<'t>(name: &str, known: &[(&'t str, Rank, String)]) -> Option<(&'t str, &'static str, Rank)> {
+    let name = name.to_ascii_uppercase();
+    known.iter().find_map(|(target, rank, before)| {
+        let field = name.strip_prefix(before)?;
+        // Only the names of the products have dashes.
+        let is_spelled = match (*rank, field) {
+            (_, "DELAY" | "JITTER" | "ENABLED") => true,
+            (Rank::Specification, field) => !field.contains('_'),
+            (Rank::Product, field) => field.contains('_'),
+        };
+        Some((*target, field_of(field).filter(|_| is_spelled)?, *rank))
+    })
 }
 
 /// The target, field and rank of a key. "" is everything.
@@ -117,11 +196,8 @@ fn field_of(name: &str) -> Option<&'static str> {
     fields.into_iter().find(|field| *field == name)
 }
 
-fn layer(target: &str, own: &Target<'_>, all: Option<&Target<'_>>) -> Layer {
-    let field = |name: &str| {
-        let of = |t: &Target<'_>| t.fields.get(name).map(|(_, e)| (*e).clone());
-        of(own).or_else(|| all.and_then(of))
-    };
+fn layer(target: &str, own: &Target, all: Option<&Target>) -> Layer {
+    let field = |name: &str| own.get(name).or_else(|| all?.get(name)).cloned();
     let opens = own.opens.unwrap_or(Span::start_of(crate::source::FileId(0)));
     let title = match target {
         "" => "every other @Retry".to_string(),
@@ -146,6 +222,8 @@ fn layer(target: &str, own: &Target<'_>, all: Option<&Target<'_>>) -> Layer {
         };
         let attempts = base::retries(&count, Some(unbounded));
         base::counted(&mut layer, &count, attempts);
+        let of = if own.get("maxretries").is_some() { Some(own) } else { all };
+        layer.labels.extend(of.and_then(|t| t.beaten("maxretries")));
     }
     if let Some(off) = field("enabled").filter(|e| e.value.as_bool() == Some(false)) {
         base::counted(&mut layer, &off, Setting::written(Attempts::Count(1), off.value.span));

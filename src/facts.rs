@@ -479,8 +479,8 @@ pub struct AnnotationFact {
     pub method: Option<String>,
     /// Its members; the first is its name.
     pub members: Vec<Entry>,
-    /// What the annotation of a client on the same class names: a service or a URL.
-    pub client: Option<Entry>,
+    /// What the annotation of a client on the same class names: a URL, a service. What comes first decides.
+    pub client: Vec<Entry>,
     /// The whole of it.
     pub span: Span,
 }

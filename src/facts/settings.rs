@@ -4,7 +4,7 @@ use crate::model::HostRef;
 use crate::source::Span;
 use crate::syntax::Entry;
 
-/// A ConfigMap.
+/// A ConfigMap, or a Secret whose contents are written out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigMapFact {
     /// Its name.
@@ -17,12 +17,14 @@ pub struct ConfigMapFact {
     pub files: Vec<String>,
     /// The whole of it, where a manifest writes it out.
     pub place: Option<Span>,
+    /// Whether it is a Secret.
+    pub is_secret: bool,
 }
 
-/// A ConfigMap whose entries a component mounts as files.
+/// A ConfigMap or a Secret whose entries a component mounts as files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MountedMapFact {
-    /// The ConfigMap, as a whole.
+    /// It, as a whole.
     pub map: Span,
     /// The component.
     pub component: String,
@@ -33,8 +35,10 @@ pub struct MountedMapFact {
 pub struct ConfigUseFact {
     /// The place of the component's name, as in [`super::ComponentFact::span`].
     pub component: Span,
-    /// The ConfigMap.
+    /// The ConfigMap, or the Secret.
     pub config_map: String,
+    /// Whether it is a Secret.
+    pub is_secret: bool,
     /// What of it.
     pub what: ConfigUse,
 }

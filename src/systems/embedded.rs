@@ -108,7 +108,7 @@ pub(super) fn conf_files<'a>(unit: &super::Unit<'a>, marks: &[&str], syntax: Syn
 }
 
 /// A copy of a tree whose parts all stand at one place.
-fn placed_at(node: &Node, span: Span) -> Node {
+pub(super) fn placed_at(node: &Node, span: Span) -> Node {
     let value = match &node.value {
         Value::Scalar(scalar) => Value::Scalar(crate::syntax::Scalar { verbatim: None, ..scalar.clone() }),
         Value::List(items) => Value::List(items.iter().map(|n| Arc::new(placed_at(n, span))).collect()),

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use super::applications::{self, View};
 use super::resilience4j::exceptions;
+use super::spring::Text;
 use super::{base, spring};
 use crate::facts::{AnnotationFact, Facts};
 use crate::model::{Advice, Attempts, Confidence, HostRef, Jitter, Layer, Setting, Wait};
 use crate::source::Span;
 use crate::syntax::{Entry, Node, Syntax};
-use crate::systems::settings::shown;
+use crate::systems::settings::{self, shown};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration};
 
 /// `@Retryable`.
@@ -98,7 +99,9 @@ impl System for Annotated {
                     matches!(name.as_str(), "Client" | "FeignClient" | "RegisterRestClient")
                         && other.get("@class").and_then(Node::as_str) == class.as_deref()
                 });
-                let client = client.and_then(|c| c.entry_any(&["value", "name", "id", "url", "configKey"])).cloned();
+                let member = |key: &str| client?.entry(key).filter(|e| e.value.as_str().is_some_and(|t| !t.is_empty()));
+                let client =
+                    ["url", "value", "name", "id", "configKey"].into_iter().filter_map(member).cloned().collect();
                 facts.annotations.push(AnnotationFact {
                     path: file.path.to_string(),
                     name,
@@ -178,7 +181,7 @@ fn layer(fact: &AnnotationFact, facts: &Facts) -> Option<Layer> {
         Library::MicronautBreaker => (members.get(&["attempts"]), 4, BREAKER),
     };
     let attempts = Setting::default(Attempts::Count(default), source);
-    let mut layer = base::client(ID, format!("{ID}:{of}").into(), name, opens, host(fact), attempts);
+    let mut layer = base::client(ID, format!("{ID}:{of}").into(), name, opens, host(fact, view.as_ref()), attempts);
     layer.asked_for = true;
     if let Some(count) = count {
         let attempts = if library == Library::SpringRetry { base::tries(&count) } else { base::retries(&count, None) };
@@ -202,14 +205,22 @@ fn layer(fact: &AnnotationFact, facts: &Facts) -> Option<Layer> {
 }
 
 /// The client that the class is, if its name or another annotation says so.
-fn host(fact: &AnnotationFact) -> Option<HostRef> {
-    if let Some(client) = &fact.client {
-        let text = client.value.as_str()?;
-        return if text.contains("://") {
-            base::host(Some(client))
-        } else {
-            base::named(text.trim_start_matches('/'), client.value.span)
-        };
+fn host(fact: &AnnotationFact, view: Option<&View<'_>>) -> Option<HostRef> {
+    for member in &fact.client {
+        let entry = Members { entries: std::slice::from_ref(member), view }.get(&[&*member.key])?;
+        let span = entry.value.span;
+        match spring::value(&entry) {
+            // A URL that is empty in the end leaves it to the name.
+            Text::Known("", _) => {}
+            Text::Known(text, _) if &*member.key == "url" || text.contains("://") => {
+                return settings::host(text, span, None);
+            }
+            Text::Known(text, _) => return base::named(text.trim_start_matches('/'), span),
+            Text::Placeholder(_) => return None,
+        }
+    }
+    if !fact.client.is_empty() {
+        return None;
     }
     let class = fact.class.as_deref()?.strip_suffix("Client").filter(|c| !c.is_empty())?;
     base::named(class, fact.span)

@@ -11,16 +11,19 @@ use super::spring::{self, Document};
 use super::{appsettings, profiles};
 use crate::facts::{ApplicationDocument, ApplicationFact, ApplicationSetting, ComponentFact, EnvFact, Facts, Platform};
 use crate::model::{Inert, Layer};
-use crate::source::Span;
-use crate::syntax::{Entry, Node, Scalar, Value, relaxed};
-use crate::systems::Unit;
+use crate::source::{SourceFile, Span};
+use crate::syntax::{self, Entry, Node, Scalar, Syntax, Value, relaxed};
 use crate::systems::settings::shown;
+use crate::systems::{Unit, embedded};
 
 /// No real application has more profiles; each one costs a reading of all its documents.
 const MAX_PROFILES: usize = 100;
 
 /// Nor so many settings.
 const MAX_SETTINGS: usize = 20_000;
+
+/// The bytes of settings that somebody writes into a variable; they are read for each profile.
+const MAX_JSON: usize = 16 * 1024;
 
 /// Layers of all profiles of one application.
 const MAX_LAYERS: usize = 20_000;
@@ -131,6 +134,8 @@ impl<'a> View<'a> {
             };
             settings.extend(setting.map(Cow::Owned));
         }
+        let json = env.iter().filter(|e| e.name == "SPRING_APPLICATION_JSON" && application.platform == Platform::Jvm);
+        settings.extend(json.flat_map(|variable| of_json(variable)).map(Cow::Owned));
         let mut index: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (at, setting) in settings.iter().enumerate() {
             index.entry(key_of(&setting.path)).or_default().push(at);
@@ -193,8 +198,8 @@ fn of_variable(variable: &EnvFact, shape: &Shape, known: &[Cow<'_, ApplicationSe
     let key = key.or_else(|| {
         shape.maps.iter().find_map(|(below, fields)| {
             let rest = name.strip_prefix(&squeezed(below))?;
-            let field = fields.iter().filter(|f| rest.ends_with(&relaxed(f))).max_by_key(|f| f.len())?;
-            let block = rest.strip_suffix(&relaxed(field))?;
+            let field = fields.iter().filter(|f| rest.ends_with(&squeezed(f))).max_by_key(|f| f.len())?;
+            let block = rest.strip_suffix(&squeezed(field))?;
             let depth = below.split('.').count();
             let spelled = known.iter().filter_map(|s| s.path.get(depth)).find(|(part, _)| relaxed(part) == block);
             let block = spelled.map_or(block, |(part, _)| part);
@@ -203,6 +208,17 @@ fn of_variable(variable: &EnvFact, shape: &Shape, known: &[Cow<'_, ApplicationSe
     })?;
     let path = key.split('.').map(|part| (part.to_string(), variable.span)).collect();
     Some(ApplicationSetting { path, entry: entry_of(variable) })
+}
+
+/// The settings that stand as JSON in a variable, which is stronger than all others. Each has the variable's place.
+fn of_json(variable: &EnvFact) -> Vec<ApplicationSetting> {
+    let text = Some(variable.value.as_str()).filter(|t| t.len() <= MAX_JSON).unwrap_or_default();
+    let file = SourceFile { id: variable.span.file, path: "application.json".into(), text: text.into() };
+    let parsed = syntax::parse(Syntax::Json, &file);
+    let documents = parsed.documents.iter().filter(|_| parsed.errors.is_empty());
+    let documents: Vec<Node> = documents.map(|root| embedded::placed_at(root, variable.span)).collect();
+    let leaves = documents.iter().flat_map(|root| spring::leaves(root, &[]));
+    leaves.map(|l| ApplicationSetting { path: l.path, entry: l.entry.clone() }).collect()
 }
 
 /// A variable as if it stood in a file of settings.
@@ -244,29 +260,14 @@ pub(in crate::systems) fn add_layers_of(
 ) {
     let mut layers = Vec::new();
     let mut inert: Vec<Inert> = Vec::new();
-    for application in facts.applications.iter().filter(|a| a.platform == platform) {
-        let owner = owner(application, facts, shape);
-        let env: Vec<&EnvFact> = owner.iter().flat_map(|(_, env)| env.iter().copied()).collect();
-        let runs = owner.map(|(name, _)| name).or(application.name.as_deref());
-        let placed = |layer: Layer| Layer { component: layer.component.or(runs.map(str::to_string)), ..layer };
-        let active = profiles::active(platform, &env);
-        let always = active.as_deref().unwrap_or_default();
-        let base: Vec<Layer> = read(&View::new(application, always, &env, shape), &mut inert)
-            .into_iter()
-            .map(placed)
-            .take(MAX_LAYERS)
-            .collect();
-        let written = application.documents.iter().filter_map(|d| d.profile.as_deref());
-        let profiles: BTreeSet<&str> = match active {
-            Some(_) => BTreeSet::new(),
-            None => written.flat_map(profiles::names).collect(),
-        };
-        let most = MAX_PROFILES.min(MAX_LAYERS / base.len().max(1));
+    for running in running(platform, facts, shape) {
+        let placed = |layer: Layer| Layer { component: layer.component.or(running.component()), ..layer };
+        let base: Vec<Layer> = read(&running.always(), &mut inert).into_iter().map(placed).take(MAX_LAYERS).collect();
+        let most = MAX_LAYERS / base.len().max(1);
         let mut under = Vec::new();
-        for profile in profiles.into_iter().take(most) {
+        for profile in running.profiles().into_iter().take(most) {
             let mut more = Vec::new();
-            let view = View::new(application, &[profile], &env, shape);
-            let all = read(&view, &mut more).into_iter().map(placed);
+            let all = read(&running.under(profile), &mut more).into_iter().map(placed);
             let new = all.filter(|layer| !base.iter().any(|known| is_same(known, layer)));
             under.extend(new.map(|layer| renamed(layer, platform, profile)).take(MAX_LAYERS));
             more.retain(|one| !inert.contains(one));
@@ -277,6 +278,57 @@ pub(in crate::systems) fn add_layers_of(
     }
     facts.layers.extend(layers);
     facts.inert.extend(inert);
+}
+
+/// The applications on a platform, with the environments of what runs them.
+pub(in crate::systems) fn running<'f>(
+    platform: Platform,
+    facts: &'f Facts,
+    shape: &'f Shape,
+) -> impl Iterator<Item = Running<'f>> {
+    facts.applications.iter().filter(move |a| a.platform == platform).map(move |application| {
+        let owner = owner(application, facts, shape);
+        let env: Vec<&EnvFact> = owner.iter().flat_map(|(_, env)| env.iter().copied()).collect();
+        let name = owner.map(|(name, _)| name).or(application.name.as_deref());
+        let active = profiles::active(platform, &env);
+        Running { application, name, env, active, shape }
+    })
+}
+
+/// An application, and what runs it.
+pub(in crate::systems) struct Running<'f> {
+    application: &'f ApplicationFact,
+    name: Option<&'f str>,
+    env: Vec<&'f EnvFact>,
+    active: Option<Vec<&'f str>>,
+    shape: &'f Shape,
+}
+
+impl<'f> Running<'f> {
+    /// The component that it is, if its settings or its deployment tell.
+    pub(in crate::systems) fn component(&self) -> Option<String> {
+        self.name.map(str::to_owned)
+    }
+
+    /// The settings without a profile; where the environment says which are active, under those.
+    pub(in crate::systems) fn always(&self) -> View<'f> {
+        View::new(self.application, self.active.as_deref().unwrap_or_default(), &self.env, self.shape)
+    }
+
+    /// The profiles that may be active; none where the environment says which are.
+    pub(in crate::systems) fn profiles(&self) -> Vec<&'f str> {
+        let written = self.application.documents.iter().filter_map(|d| d.profile.as_deref());
+        let names: BTreeSet<&str> = match self.active {
+            Some(_) => BTreeSet::new(),
+            None => written.flat_map(profiles::names).collect(),
+        };
+        names.into_iter().take(MAX_PROFILES).collect()
+    }
+
+    /// The settings under one profile.
+    pub(in crate::systems) fn under(&self, profile: &str) -> View<'f> {
+        View::new(self.application, &[profile], &self.env, self.shape)
+    }
 }
 
 /// Whether a layer says the same as another, whatever else is said about it.

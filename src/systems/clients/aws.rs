@@ -18,7 +18,7 @@ const REFERENCE: &str = "AWS SDKs and Tools Reference Guide, Retry behavior";
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "AWS SDK settings",
-    reads: "`max_attempts` and `retry_mode` in .aws/config, AWS_MAX_ATTEMPTS and AWS_RETRY_MODE in Kubernetes and Compose",
+    reads: "`max_attempts` and `retry_mode` in .aws/config, AWS_MAX_ATTEMPTS, AWS_RETRY_MODE and `-Daws.maxAttempts` of JAVA_TOOL_OPTIONS in Kubernetes and Compose",
     marks: &["max_attempts", "retry_mode", "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE"],
     defaults: &[
         DefaultFigure { what: "max_attempts", value: "all tries, the first included", source: REFERENCE },
@@ -76,14 +76,34 @@ struct Written<'a> {
     span: Span,
 }
 
+/// Variables whose options reach a JVM, the stronger first: the last two are read by it before its command line.
+const OF_JVM: [&str; 4] = ["_JAVA_OPTIONS", "JAVA_OPTS", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS"];
+
 fn of_component(component: &ComponentFact) -> Option<Layer> {
-    let variable = |name: &str| {
-        let env: &EnvFact = component.env.iter().find(|e| e.name == name)?;
+    let variable = |name: &str| component.env.iter().find(|e| e.name == name);
+    let plain = |name: &str| {
+        let env: &EnvFact = variable(name)?;
         Some(Written { name: &env.name, value: env.value.trim(), span: env.span })
+    };
+    // Properties of the JVM are stronger than its environment.
+    let property = |name: &'static str| {
+        OF_JVM.iter().find_map(|options| {
+            let env = variable(options)?;
+            let words = env.value.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
+            let value =
+                words.filter_map(|w| w.strip_prefix("-D")?.strip_prefix(name)?.strip_prefix('=')).next_back()?;
+            Some(Written { name, value, span: env.span })
+        })
     };
     let id = format!("{ID}:{}", component.name);
     let name = format!("AWS SDK settings of {}", shown(&component.name));
-    let mut layer = layer(id, name, variable("AWS_MAX_ATTEMPTS"), variable("AWS_RETRY_MODE"))?;
+    let (of_jvm, of_env) = (property("aws.maxAttempts"), plain("AWS_MAX_ATTEMPTS"));
+    let mode = property("aws.retryMode").or_else(|| plain("AWS_RETRY_MODE"));
+    let mut layer = layer(id, name, of_jvm.or(of_env), mode)?;
+    if let (Some(stronger), Some(beaten)) = (of_jvm, of_env) {
+        let label = format!("beaten by `{}: {}`", stronger.name, shown(stronger.value));
+        layer.labels.push((beaten.span, label));
+    }
     layer.component = Some(component.name.clone());
     Some(layer)
 }

@@ -56,7 +56,22 @@ macro_rules! retry_keys {
             concat!($below, ".multiplier"),
             concat!($below, ".max-interval"),
         )*
+            "spring.rabbitmq.host",
+            "spring.rabbitmq.addresses",
+            "spring.kafka.bootstrap-servers",
+            "spring.kafka.producer.bootstrap-servers",
             "spring.kafka.producer.retries",
+            // All that follows `properties` is the name of one property of the producer.
+            "spring.kafka.producer.properties.retries",
+            "spring.kafka.producer.properties.delivery.timeout.ms",
+            "spring.kafka.producer.properties.request.timeout.ms",
+            "spring.kafka.producer.properties.retry.backoff.ms",
+            "spring.kafka.producer.properties.retry.backoff.max.ms",
+            "spring.kafka.properties.retries",
+            "spring.kafka.properties.delivery.timeout.ms",
+            "spring.kafka.properties.request.timeout.ms",
+            "spring.kafka.properties.retry.backoff.ms",
+            "spring.kafka.properties.retry.backoff.max.ms",
         ]
     };
 }
@@ -122,13 +137,15 @@ fn of_template(view: &View<'_>) -> Option<Layer> {
 }
 
 fn producer(view: &View<'_>) -> Option<Layer> {
-    let property = |name: &str| {
-        view.get(&format!("spring.kafka.producer.properties.{name}"))
-            .or_else(|| view.get(&format!("spring.kafka.properties.{name}")))
-    };
-    let retries = view.get("spring.kafka.producer.retries").or_else(|| property("retries"));
-    let timeout = property("delivery.timeout.ms");
-    let first = retries.or(timeout)?;
+    let of = |keys: &[String]| keys.iter().find_map(|key| Some((view.get(key)?, view.beaten(key))));
+    let own = |name: &str| format!("spring.kafka.producer.properties.{name}");
+    let shared = |name: &str| format!("spring.kafka.properties.{name}");
+    let property = |name: &str| of(&[own(name), shared(name)]).map(|(entry, _)| entry);
+    // The properties of the producer are put over its settings, these over the properties of all clients.
+    let retries = of(&[own("retries"), "spring.kafka.producer.retries".to_owned(), shared("retries")]);
+    let timeout = of(&[own("delivery.timeout.ms"), shared("delivery.timeout.ms")]);
+    let (first, beaten) = retries.clone().or_else(|| timeout.clone())?;
+    let (retries, timeout) = (retries.map(|(entry, _)| entry), timeout.map(|(entry, _)| entry));
     let wait = base::exponential(
         base::or_default(property("retry.backoff.ms"), base::millis, Duration::from_millis(100), COMMON),
         Setting::default(2.0, COMMON),
@@ -147,7 +164,7 @@ fn producer(view: &View<'_>) -> Option<Layer> {
     let unlimited = attempts.value().and_then(|a| a.count()).is_some_and(|n| n > u64::from(u32::MAX >> 1));
     let attempts = if unlimited { Attempts::within(&deadline, &wait, 1.0) } else { attempts };
     base::counted(&mut layer, first, attempts);
-    layer.labels.extend(view.beaten("spring.kafka.producer.retries"));
+    layer.labels.extend(beaten);
     layer.wait = wait;
     layer.wait_place = property("retry.backoff.ms").map(|e| e.key_span);
     layer.jitter = Setting::default(Jitter::Partial { low: 0.8, high: 1.2 }, COMMON);

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::facts::Facts;
+use crate::facts::{ApplicationSetting, Facts, Platform};
 use crate::model::{
     Attempts, Confidence, DeadLetter, IncompleteRecord, Layer, LayerKind, QueueRef, RecordPart, Setting, Wait,
 };
 use crate::source::Span;
 use crate::syntax::{Entry, relaxed};
-use crate::systems::clients::spring::{self, Document};
+use crate::systems::clients::applications::{self, Shape, View};
+use crate::systems::clients::spring;
 use crate::systems::settings::{self, Ids};
 use crate::systems::{DefaultFigure, System, SystemMeta, Unit, Versions, duration, repeats};
 
@@ -24,7 +25,7 @@ const KAFKA: &str = "spring-cloud/spring-cloud-stream kafka-binder KafkaConsumer
 static META: SystemMeta = SystemMeta {
     id: ID,
     name: "Spring Cloud Stream",
-    reads: "Spring settings: bindings of consumers, with those of the Kafka and RabbitMQ binders",
+    reads: "Spring settings and SPRING_CLOUD_STREAM_… in the environment: bindings of consumers, with those of the Kafka and RabbitMQ binders",
     marks: &["spring.cloud.stream", "bindings:"],
     defaults: &[
         DefaultFigure { what: "maxAttempts absent", value: "3 attempts", source: CONSUMER },
@@ -48,32 +49,72 @@ impl System for SpringCloudStream {
     }
 
     fn extract(&self, unit: &Unit<'_>, _: &Versions, facts: &mut Facts) {
-        let mut ids = Ids::default();
-        let parts = unit.parts.iter();
-        let documents: Vec<Document<'_>> =
-            parts.flat_map(|part| part.parsed.documents.iter().map(|root| Document::new(part.name, root))).collect();
-        let under = |profile: Option<&str>| {
-            let mut app = App::default();
-            let always = documents.iter().filter(|d| d.profile.is_none());
-            let own = documents.iter().filter(|d| d.profile.is_some() && d.profile.as_deref() == profile);
-            for leaf in always.chain(own).flat_map(|d| spring::leaves(d.root, &["spring", "cloud", "stream"])) {
-                app.add(&leaf);
+        applications::note(unit, facts);
+    }
+
+    fn join(&self, facts: &mut Facts) {
+        let mut found = Facts::default();
+        for running in applications::running(Platform::Jvm, facts, &SHAPE) {
+            let (mut ids, first) = (Ids::default(), found.layers.len());
+            let view = running.always();
+            let always = App::of(&view);
+            always.read(None, None, &mut ids, &mut found);
+            for profile in running.profiles() {
+                let view = running.under(profile);
+                App::of(&view).read(Some(profile), Some(&always), &mut ids, &mut found);
             }
-            app
-        };
-        let always = under(None);
-        always.read(None, None, &mut ids, facts);
-        let mut profiles: Vec<&str> = documents.iter().filter_map(|d| d.profile.as_deref()).collect();
-        profiles.sort_unstable();
-        profiles.dedup();
-        for profile in profiles.into_iter().take(MAX_PROFILES) {
-            under(Some(profile)).read(Some(profile), Some(&always), &mut ids, facts);
+            for layer in found.layers.iter_mut().skip(first) {
+                layer.component = running.component();
+            }
         }
+        facts.append(found);
     }
 }
 
-/// No real application has more profiles; each one costs a reading of all its documents.
-const MAX_PROFILES: usize = 100;
+const OF_CONSUMERS: &[&str] = &[
+    "group",
+    "destination",
+    "consumer.max-attempts",
+    "consumer.back-off-initial-interval",
+    "consumer.back-off-multiplier",
+    "consumer.back-off-max-interval",
+    "consumer.default-retryable",
+    "consumer.batch-mode",
+];
+
+const OF_KAFKA: &[&str] = &["consumer.enable-dlq", "consumer.dlq-name"];
+
+const OF_RABBIT: &[&str] = &[
+    "consumer.auto-bind-dlq",
+    "consumer.dead-letter-queue-name",
+    "consumer.dead-letter-exchange",
+    "consumer.dlq-ttl",
+    "consumer.dlq-dead-letter-exchange",
+    "consumer.republish-to-dlq",
+    "consumer.requeue-rejected",
+];
+
+const SHAPE: Shape = Shape {
+    maps: &[
+        ("spring.cloud.stream.kafka.bindings", OF_KAFKA),
+        ("spring.cloud.stream.rabbit.bindings", OF_RABBIT),
+        ("spring.cloud.stream.bindings", OF_CONSUMERS),
+    ],
+    keys: &[
+        "spring.cloud.stream.default-binder",
+        "spring.cloud.stream.default.group",
+        "spring.cloud.stream.default.consumer.max-attempts",
+        "spring.cloud.stream.default.consumer.back-off-initial-interval",
+        "spring.cloud.stream.default.consumer.back-off-multiplier",
+        "spring.cloud.stream.default.consumer.back-off-max-interval",
+        "spring.cloud.stream.default.consumer.default-retryable",
+        "spring.cloud.stream.kafka.default.consumer.enable-dlq",
+        "spring.cloud.stream.rabbit.default.consumer.auto-bind-dlq",
+    ],
+};
+
+/// Settings by their relaxed names; of each the weaker values before the stronger.
+type Fields<'n> = BTreeMap<String, Vec<&'n Entry>>;
 
 /// The settings of one binding, each by its relaxed name.
 #[derive(Default)]
@@ -81,9 +122,9 @@ struct Binding<'n> {
     name: String,
     /// Where its name stands.
     opens: Option<Span>,
-    own: BTreeMap<String, &'n Entry>,
-    kafka: BTreeMap<String, &'n Entry>,
-    rabbit: BTreeMap<String, &'n Entry>,
+    own: Fields<'n>,
+    kafka: Fields<'n>,
+    rabbit: Fields<'n>,
 }
 
 /// The settings of a document.
@@ -99,7 +140,16 @@ struct App<'n> {
 }
 
 impl<'n> App<'n> {
-    fn add(&mut self, leaf: &spring::Leaf<'n>) {
+    fn of(view: &'n View<'_>) -> Self {
+        let mut app = Self::default();
+        let is_ours = |setting: &&ApplicationSetting| {
+            setting.path.iter().map(|(part, _)| relaxed(part)).take(3).eq(["spring", "cloud", "stream"])
+        };
+        view.settings.iter().map(|s| &**s).filter(is_ours).for_each(|setting| app.add(setting));
+        app
+    }
+
+    fn add(&mut self, leaf: &'n ApplicationSetting) {
         let parts: Vec<String> = leaf.path.iter().skip(3).map(|(part, _)| relaxed(part)).collect();
         let words: Vec<&str> = parts.iter().map(String::as_str).collect();
         self.has_streams |= matches!(words.as_slice(), ["kafka", "streams", ..]);
@@ -108,8 +158,8 @@ impl<'n> App<'n> {
             Some(&"rabbit") => Some(false),
             _ => None,
         };
-        self.has_kafka |= binder == Some(true) || is(leaf.entry, &words, "kafka");
-        self.has_rabbit |= binder == Some(false) || is(leaf.entry, &words, "rabbit");
+        self.has_kafka |= binder == Some(true) || is(&leaf.entry, &words, "kafka");
+        self.has_rabbit |= binder == Some(false) || is(&leaf.entry, &words, "rabbit");
         let skipped = usize::from(binder.is_some());
         let rest = words.get(skipped..).unwrap_or_default();
         let (at, key) = match rest {
@@ -128,11 +178,13 @@ impl<'n> App<'n> {
             Some(false) => &mut binding.rabbit,
             None => &mut binding.own,
         };
-        map.insert(key.to_owned(), leaf.entry);
+        map.entry(key.to_owned()).or_default().push(&leaf.entry);
     }
 
     fn binding(&mut self, name: &str, span: Span) -> &mut Binding<'n> {
-        let at = self.bindings.iter().position(|b| b.name == name).unwrap_or_else(|| {
+        // A variable has the name without its dashes.
+        let is_same = |b: &Binding<'_>| b.name == name || relaxed(&b.name) == relaxed(name);
+        let at = self.bindings.iter().position(is_same).unwrap_or_else(|| {
             self.bindings.push(Binding { name: name.to_owned(), opens: Some(span), ..Binding::default() });
             self.bindings.len() - 1
         });
@@ -174,6 +226,11 @@ fn is(entry: &Entry, words: &[&str], binder: &str) -> bool {
     matches!(words.last(), Some(&("defaultbinder" | "binder" | "type"))) && entry.value.as_str() == Some(binder)
 }
 
+/// The setting that counts: the binding's own, else that for all.
+fn last<'n>(own: &Fields<'n>, shared: &Fields<'n>, key: &str) -> Option<&'n Entry> {
+    own.get(key).or_else(|| shared.get(key))?.last().copied()
+}
+
 struct Reader<'r, 'n> {
     app: &'r App<'n>,
     binding: &'r Binding<'n>,
@@ -183,15 +240,15 @@ struct Reader<'r, 'n> {
 
 impl<'n> Reader<'_, 'n> {
     fn get(&self, key: &str) -> Option<&'n Entry> {
-        self.binding.own.get(key).or_else(|| self.app.shared.own.get(key)).copied()
+        last(&self.binding.own, &self.app.shared.own, key)
     }
 
     fn kafka(&self, key: &str) -> Option<&'n Entry> {
-        self.binding.kafka.get(key).or_else(|| self.app.shared.kafka.get(key)).copied()
+        last(&self.binding.kafka, &self.app.shared.kafka, key)
     }
 
     fn rabbit(&self, key: &str) -> Option<&'n Entry> {
-        self.binding.rabbit.get(key).or_else(|| self.app.shared.rabbit.get(key)).copied()
+        last(&self.binding.rabbit, &self.app.shared.rabbit, key)
     }
 
     fn read(&self, with_end: bool, ids: &mut Ids, facts: &mut Facts) {
@@ -273,6 +330,8 @@ impl<'n> Reader<'_, 'n> {
         if let Some(e) = count {
             layer.place = e.value.span;
             layer.reading = format!("{} on {name}", settings::quote(e));
+            let all = self.binding.own.get("maxattempts").or_else(|| self.app.shared.own.get("maxattempts"));
+            layer.labels.extend(all.and_then(|all| applications::beaten(all)));
         }
         let keys = ["backoffinitialinterval", "backoffmultiplier", "backoffmaxinterval"];
         layer.wait = self.wait();

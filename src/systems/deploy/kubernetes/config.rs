@@ -1,4 +1,4 @@
-//! ConfigMaps: written out, or generated from files by a kustomization.
+//! ConfigMaps and Secrets: written out, or generated from files by a kustomization.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +22,20 @@ pub(super) fn map(file: &SourceFile, object: &Object<'_>) -> Option<ConfigMapFac
         values: data.iter().filter_map(|e| value(&e.key, &e.value)).collect(),
         files: data.iter().any(|e| is_file(&e.key)).then(|| file.path.to_string()).into_iter().collect(),
         place: Some(object.node.span),
+        is_secret: false,
+    })
+}
+
+/// A Secret whose files stand in a manifest as they are. Its short entries are nobody's business.
+pub(super) fn secret(file: &SourceFile, object: &Object<'_>) -> Option<ConfigMapFact> {
+    object.node.get("stringData")?;
+    Some(ConfigMapFact {
+        name: object.name.to_string(),
+        namespace: object.namespace.map(str::to_string),
+        values: Vec::new(),
+        files: vec![file.path.to_string()],
+        place: Some(object.node.span),
+        is_secret: true,
     })
 }
 
@@ -44,6 +58,7 @@ pub(super) fn generators(file: &SourceFile, root: &Node, facts: &mut Facts) {
             values: values.collect(),
             files: files.collect(),
             place: None,
+            is_secret: false,
         });
     }
 }
@@ -68,7 +83,7 @@ pub(super) fn join(facts: &mut Facts) {
         let Some(component) = index.get(&taken.component).and_then(|&i| facts.components.get_mut(i)) else { continue };
         for map in by_name.get(taken.config_map.as_str()).into_iter().flatten().take(MAX_MAPS) {
             let size = map.values.len() + map.files.len();
-            if same_namespace(component, map) && size <= left {
+            if map.is_secret == taken.is_secret && same_namespace(component, map) && size <= left {
                 left -= size;
                 take(component, map, &taken.what);
                 if let (ConfigUse::Mount, Some(place)) = (&taken.what, map.place) {

@@ -46,6 +46,7 @@ fn read(file: &SourceFile, object: &Object<'_>, facts: &mut Facts) {
     let group = object.version.rsplit_once('/').map_or("", |(group, _)| group);
     match (group, object.kind) {
         ("", "ConfigMap") => facts.config_maps.extend(config::map(file, object)),
+        ("", "Secret") => facts.config_maps.extend(config::secret(file, object)),
         ("", "Service") => facts.services.push(service(object)),
         ("networking.k8s.io" | "extensions", "Ingress") => ingress(file, object, facts),
         ("" | "apps" | "extensions" | "batch" | "argoproj.io", kind) => {

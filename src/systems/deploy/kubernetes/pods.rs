@@ -67,21 +67,24 @@ fn expand(text: &str, known: &BTreeMap<&str, String>) -> String {
 /// How much longer references may make the values of one container in all.
 const MAX_GROWTH: usize = 64 * 1024;
 
-/// What the pods take from ConfigMaps: volumes that a container mounts, and variables.
+/// What the pods take from ConfigMaps: volumes that a container mounts, and variables; of Secrets the volumes.
 pub(super) fn config_uses(component: Span, template: &Node, containers: &[&Node]) -> Vec<ConfigUseFact> {
     let mut out = Vec::new();
-    let mut take = |config_map: Option<&Node>, what: ConfigUse| {
-        if let Some(name) = config_map.and_then(Node::as_str) {
-            out.push(ConfigUseFact { component, config_map: name.to_string(), what });
+    let mut add = |name: Option<&Node>, is_secret: bool, what: ConfigUse| {
+        if let Some(name) = name.and_then(Node::as_str) {
+            out.push(ConfigUseFact { component, config_map: name.to_string(), is_secret, what });
         }
     };
     let list = |node: &Node, key: &str| node.get(key).map(|n| n.items().to_vec()).unwrap_or_default();
     for volume in template.at(&["spec", "volumes"]).map_or(&[][..], Node::items) {
-        take(volume.at(&["configMap", "name"]), ConfigUse::Mount);
+        add(volume.at(&["configMap", "name"]), false, ConfigUse::Mount);
+        add(volume.at(&["secret", "secretName"]), true, ConfigUse::Mount);
         for source in volume.at(&["projected", "sources"]).map_or(&[][..], Node::items) {
-            take(source.at(&["configMap", "name"]), ConfigUse::Mount);
+            add(source.at(&["configMap", "name"]), false, ConfigUse::Mount);
+            add(source.at(&["secret", "name"]), true, ConfigUse::Mount);
         }
     }
+    let mut take = |config_map: Option<&Node>, what: ConfigUse| add(config_map, false, what);
     for container in containers {
         for source in list(container, "envFrom") {
             let prefix = source.get("prefix").and_then(Node::as_str).unwrap_or_default().to_string();

@@ -40,7 +40,14 @@ impl Span {
     }
 
     /// From the start of this span to the end of `other` (same file; else this span).
+    /// Where the other lies before it, as what a macro brings does behind what it is given, it is the other.
     pub fn to(self, other: Span) -> Span {
-        if self.file == other.file { Span { end: self.end.max(other.end), ..self } } else { self }
+        if self.file != other.file {
+            return self;
+        }
+        if other.end < self.start {
+            return other;
+        }
+        Span { end: self.end.max(other.end), ..self }
     }
 }

@@ -83,6 +83,7 @@ fn service(i: usize) -> ServiceFact {
         selector: vec![("app".to_owned(), name(i))],
         external: None,
         grpc: false,
+        ports: Vec::new(),
         span: place(i, 1),
     }
 }
@@ -116,6 +117,7 @@ fn layer(i: usize, n: usize) -> Layer {
         labels: Vec::new(),
         advice: Advice::default(),
         copies: false,
+        elsewhere: false,
         purpose: Purpose::Request,
         confidence: Confidence::High,
     }

@@ -271,6 +271,9 @@ fn time(number: Option<&Entry>, unit: Option<&Entry>, default: u64) -> Setting<D
         Some("days") => 86_400e3,
         Some(_) => return Setting::unknown("its unit is not known", unit.map(|e| e.value.span)),
     };
+    if let (None, Some(unit)) = (number, unit) {
+        return Setting::unknown("only its unit is set here; its number is the annotation's", Some(unit.value.span));
+    }
     let read = |e: &Entry| {
         let parse = |text: &str| crate::systems::duration::millis(text.parse::<f64>().ok()? * millis);
         spring::setting(e, "a number", parse)

@@ -53,10 +53,19 @@ impl Cli {
 }
 
 fn with_command(mut given: Vec<OsString>) -> Vec<OsString> {
-    if given.get(1).is_some_and(|first| is_for_check(first)) {
-        given.insert(1, "check".into());
+    if !given.get(1).is_some_and(|first| is_for_check(first)) {
+        return given;
     }
+    // `retrylint -v graph`: flags may stand before the command, too.
+    let flags_first = given.get(1).is_some_and(|first| first.to_string_lossy().starts_with('-'));
+    let named = given.iter().skip(2).position(|arg| flags_first && is_command(arg) && !Path::new(arg).exists());
+    let command = named.map_or_else(|| "check".into(), |at| given.remove(at + 2));
+    given.insert(1, command);
     given
+}
+
+fn is_command(text: &OsStr) -> bool {
+    Cli::command().get_subcommands().any(|c| c.get_name() == text)
 }
 
 /// Whether a first argument is a flag of `check`, or a path that is there and no command's name.
@@ -65,8 +74,7 @@ fn is_for_check(first: &OsStr) -> bool {
     if text.starts_with('-') && text != "-" {
         return !matches!(&*text, "-h" | "--help" | "-V" | "--version") && !text.starts_with("--color");
     }
-    let is_command = text == "help" || Cli::command().get_subcommands().any(|c| c.get_name() == text);
-    !is_command && Path::new(first).exists()
+    text != "help" && !is_command(first) && Path::new(first).exists()
 }
 
 const EXAMPLES: &str = "\
@@ -170,6 +178,7 @@ mod tests {
         let of = |given: &[&str]| with_command(given.iter().map(OsString::from).collect());
         assert_eq!(of(&["retrylint", "--notes"]), ["retrylint", "check", "--notes"]);
         assert_eq!(of(&["retrylint", "src"]), ["retrylint", "check", "src"]);
+        assert_eq!(of(&["retrylint", "-v", "graph", "src"]), ["retrylint", "graph", "-v", "src"]);
         for kept in [&["retrylint"][..], &["retrylint", "rules"], &["retrylint", "--help"], &["retrylint", "no-such"]] {
             assert_eq!(of(kept), kept);
         }

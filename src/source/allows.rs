@@ -75,7 +75,14 @@ impl Reader<'_> {
         let opener = OPENERS.iter().filter_map(|opener| before.find(opener)).min()?;
         let said = self.text.get(at + MARK.len()..line.end)?;
         let start = line.end - said.trim_start_matches([' ', '\t']).len();
-        let (word, rest) = self.text.get(start..line.end)?.split_once('(')?;
+        let Some((word, rest)) = self.text.get(start..line.end)?.split_once('(') else {
+            let word = self.text.get(start..line.end)?.split_whitespace().next()?;
+            let span = self.span(start, start + word.len());
+            let problem = format!("the rules stand in parentheses: `{word}(RULE, reason = \"..\")`");
+            return [ALLOW, ALLOW_FILE]
+                .contains(&word)
+                .then(|| Allow { problem: Some((problem, span)), ..empty(span) });
+        };
         let open = start + word.len();
         let whole_file = word == ALLOW_FILE;
         if word != ALLOW && !whole_file {
@@ -266,6 +273,8 @@ mod tests {
         assert!(unclosed[0].problem.is_some());
         let unknown = allows(&file("# retrylint: allow(x, why = \"y\")\na: 1\n"));
         assert!(unknown[0].problem.as_ref().is_some_and(|(text, _)| text.contains("`why`")));
+        let bare = allows(&file("# retrylint: allow missing-jitter\n"));
+        assert!(bare[0].problem.as_ref().is_some_and(|(text, _)| text.contains("parentheses")));
         for misspelt in ["# retrylint: alow(x, reason = \"y\")\n", "# retrylint:ignore(x)\n"] {
             assert!(allows(&file(misspelt))[0].problem.as_ref().is_some_and(|(text, _)| text.contains("`allow`")));
         }

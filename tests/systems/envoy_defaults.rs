@@ -637,6 +637,13 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         system: "dapr",
+        what: "circuitBreakers.*.trip absent",
+        file: "a.yaml",
+        text: "{apiVersion: dapr.io/v1alpha1, kind: Resiliency, metadata: {name: a}, spec: {policies: {retries: {p: {duration: 1s}}, circuitBreakers: {c: {maxRequests: 1}}}, targets: {apps: {b: {retry: p, circuitBreaker: c}}}}}",
+        holds: |f| only(f).attempts.value() == Some(&Attempts::Count(6)),
+    },
+    Row {
+        system: "dapr",
         what: "retries.*.maxRetries absent",
         file: "a.yaml",
         text: "{apiVersion: dapr.io/v1alpha1, kind: Resiliency, metadata: {name: a}, spec: {policies: {retries: {p: {duration: 1s}}}, targets: {apps: {b: {retry: p}}}}}",

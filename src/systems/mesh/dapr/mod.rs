@@ -25,6 +25,7 @@ const ID: &str = "dapr";
 /// What sidecars do by themselves is one more layer around what policies make them do.
 const BUILT_IN: &str = "dapr-built-in";
 const RESILIENCY: &str = "dapr/dapr pkg/resiliency/resiliency.go";
+const BREAKER: &str = "dapr/dapr pkg/resiliency/breaker/circuitbreaker.go";
 const TYPES: &str = "dapr/dapr pkg/apis/resiliency/v1alpha1/types.go";
 const KIT: &str = "dapr/kit retry/retry.go";
 const BACKOFF: &str = "cenkalti/backoff exponential.go";
@@ -59,6 +60,11 @@ static META: SystemMeta = SystemMeta {
         DefaultFigure { what: "jitter, exponential", value: "half of the wait, up and down", source: BACKOFF },
         DefaultFigure { what: "retries.*.matching absent", value: "every error", source: TYPES },
         DefaultFigure { what: "timeout of a target absent", value: "none", source: RESILIENCY },
+        DefaultFigure {
+            what: "circuitBreakers.*.trip absent",
+            value: "open after more than 5 failures in a row, which ends the retries",
+            source: BREAKER,
+        },
         DefaultFigure {
             what: "maxDeliveryAttempts absent, with a deadLetterTopic, on Google Pub/Sub",
             value: "5 attempts",

@@ -7,7 +7,8 @@ use super::policy::{self, Read};
 use super::{BUILT_IN, ID, base, host};
 use crate::facts::Facts;
 use crate::model::{
-    Advice, Callers, ComponentName, GatewayName, HostRef, Inert, Layer, LayerKind, Scope, Setting, Unresolved,
+    Advice, Attempts, Callers, ComponentName, Conditions, GatewayName, HostRef, Inert, Layer, LayerKind, Methods,
+    ModeSet, Scope, Setting, Unresolved,
 };
 use crate::syntax::{Entry, Node};
 use crate::systems::envoy_based::{self, Identity};
@@ -19,14 +20,29 @@ pub(super) const APPS: &str = "dapr:app:";
 /// Those for every app that is not named.
 pub(super) const DEFAULTS: &str = "dapr:default:";
 
+/// Those for components.
+const COMPONENTS: &str = "dapr:component:";
+
 /// Those that take the place of the built-in ones.
 pub(super) const REDEFINED: &str = "dapr:built-in-policy:";
+
+/// Failures in a row that open a breaker without `trip` (dapr/dapr pkg/resiliency/breaker/circuitbreaker.go).
+const BREAKER: u64 = 6;
+
+/// How long a breaker without `timeout` stays open.
+const OPEN: Duration = Duration::from_secs(60);
 
 /// Reads one Resiliency.
 pub(super) fn read(object: &Object<'_>, facts: &mut Facts) {
     let retries = object.spec(&["policies", "retries"]).map_or(&[][..], Node::entries);
-    let timeouts = object.spec(&["policies", "timeouts"]);
-    let mut reader = Reader { object: *object, retries, timeouts, scopes: scopes(object), used: BTreeSet::new() };
+    let mut reader = Reader {
+        object: *object,
+        retries,
+        timeouts: object.spec(&["policies", "timeouts"]),
+        breakers: object.spec(&["policies", "circuitBreakers"]),
+        scopes: scopes(object),
+        used: BTreeSet::new(),
+    };
     for app in object.spec(&["targets", "apps"]).map_or(&[][..], Node::entries) {
         let to = host(&app.key, app.key_span, object.namespace);
         let scope = Scope::Hops { from: reader.callers(), to: to.into_iter().collect(), fallback: false };
@@ -39,7 +55,7 @@ pub(super) fn read(object: &Object<'_>, facts: &mut Facts) {
     for component in object.spec(&["targets", "components"]).map_or(&[][..], Node::entries) {
         for direction in ["outbound", "inbound"] {
             let Some(settings) = component.value.get(direction) else { continue };
-            let id = format!("dapr:component:{}:{direction}", component.key);
+            let id = format!("{COMPONENTS}{}:{direction}", component.key);
             let title = format!("component {} ({direction})", component.key);
             let scope = reader.of_component(component, direction, &id);
             reader.target(settings, id, title, scope, facts);
@@ -60,6 +76,7 @@ struct Reader<'a> {
     object: Object<'a>,
     retries: &'a [Entry],
     timeouts: Option<&'a Node>,
+    breakers: Option<&'a Node>,
     scopes: Vec<String>,
     used: BTreeSet<String>,
 }
@@ -94,9 +111,19 @@ impl Reader<'_> {
         };
         let is_new = self.used.insert(name.to_string());
         let per_try = target.get("timeout").and_then(|n| self.timeout(n));
+        let of_component = id.starts_with(COMPONENTS) && id.ends_with(":outbound");
         let layer = self.layer(key, id, &format!("Dapr retry policy of {title}"), scope, is_new, facts);
         let labels = vec![(retry.value.span, format!("{title} has this policy"))];
-        facts.layers.push(Layer { per_try, labels, ..layer });
+        let mut layer = Layer { per_try, labels, ..layer };
+        if of_component {
+            // What is sent to a component is no HTTP request: it fails, and there is no status and no method to look at.
+            layer.retries = without_statuses(&layer.retries);
+            layer.methods = Methods::Unknown;
+        }
+        if let Some(breaker) = target.get("circuitBreaker").and_then(|n| self.breakers?.entry(n.as_str()?)) {
+            end_by(breaker, &mut layer);
+        }
+        facts.layers.push(layer);
     }
 
     fn layer(&self, key: &Entry, id: String, name: &str, scope: Scope, is_new: bool, facts: &mut Facts) -> Layer {
@@ -164,6 +191,58 @@ impl Reader<'_> {
             found.of(&format!("Dapr Resiliency {}", self.object.name)).instead("Name it in `targets`, or take it out")
         }));
     }
+}
+
+fn without_statuses(conditions: &Conditions) -> Conditions {
+    let mut rest = conditions.clone();
+    rest.yes = rest.yes.intersection(ModeSet::transport());
+    for pick in &mut rest.picks {
+        pick.modes = pick.modes.intersection(ModeSet::transport());
+    }
+    rest.picks.retain(|pick| !pick.modes.is_empty());
+    rest
+}
+
+/// A breaker that is open when the next try is due ends the retries (dapr/dapr pkg/resiliency/policy.go): one request is
+/// tried at most until then.
+fn end_by(breaker: &Entry, layer: &mut Layer) {
+    let field = |name: &str| breaker.value.entry(name).filter(|e| !e.value.is_null());
+    let trip = field("trip");
+    let span = trip.map_or(breaker.key_span, |e| e.value.span);
+    let most = match trip {
+        Some(e) => e.value.as_str().and_then(failures),
+        None => Some(BREAKER),
+    };
+    // With an interval the failures are forgotten from time to time.
+    let most = most.filter(|_| field("interval").is_none());
+    let open = field("timeout").map_or(Some(OPEN), |e| envoy_based::go(&e.value));
+    let next = most.and_then(|most| layer.wait.nominal(u32::try_from(most - 1).ok()?));
+    let most = match (open, next) {
+        // Closed again before the next try.
+        (Some(open), Some(next)) if next >= open => return,
+        (Some(_), Some(_)) => most,
+        _ => None,
+    };
+    let known = layer.attempts.value().map(|attempts| attempts.count());
+    layer.attempts = match (most, known) {
+        (_, None) => return,
+        (Some(most), Some(count)) if count.is_some_and(|count| count <= most) => return,
+        (Some(most), _) => Setting::written(Attempts::Count(most), span),
+        (None, Some(Some(_))) => return,
+        (None, Some(None)) => {
+            Setting::unknown("it ends when its circuit breaker opens, and when that is cannot be told", Some(span))
+        }
+    };
+    layer.reading = format!("{}, until `{}` opens", layer.reading, settings::shown(&breaker.key));
+    layer.labels.push((span, "the circuit breaker opens here, which ends the retries".to_string()));
+}
+
+/// How many failures in a row open a breaker: "consecutiveFailures > 5".
+fn failures(trip: &str) -> Option<u64> {
+    let rest = trip.trim().strip_prefix("consecutiveFailures")?.trim_start();
+    let (number, more) =
+        [(">=", 0), (">", 1), ("==", 0)].iter().find_map(|(sign, more)| Some((rest.strip_prefix(sign)?, *more)))?;
+    number.trim().parse::<u64>().ok()?.checked_add(more).filter(|n| *n > 0)
 }
 
 fn advice() -> Advice {

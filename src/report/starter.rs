@@ -130,7 +130,9 @@ fn services(run: &Run) -> String {
         run.model.components.iter().filter(|c| kinds.contains(&c.kind)).map(|c| safe(&c.name)).collect::<Vec<_>>()
     };
     let own = of(&[ComponentKind::Gateway, ComponentKind::Service, ComponentKind::Job]);
-    let hosts = of(&[ComponentKind::Host]);
+    let mut hosts = of(&[ComponentKind::Host]);
+    // What stands for a host that nothing names is none.
+    hosts.retain(|host| !host.contains(' '));
     let mut out = "\n".to_owned();
     if !own.is_empty() {
         out += &listed("# Services found here: ", own.iter().cloned());
@@ -138,16 +140,17 @@ fn services(run: &Run) -> String {
     if !hosts.is_empty() {
         out += &listed("# Called, and not found here: ", hosts.iter().cloned());
     }
-    let name = own.last().map_or("orders", String::as_str);
     let host = hosts.first().map_or("orders.example", String::as_str);
+    let name = host.split(['.', ':']).next().unwrap_or(host);
     let _ = write!(
         out,
         "# Where the files do not show a service, where its sources are, or by which names it is called:\n\
          # [[service]]\n\
          # name = {}\n\
-         # paths = [\"/services/orders\"]\n\
+         # paths = [{}]\n\
          # hosts = [{}]\n",
         quoted(name),
+        quoted(&format!("/services/{name}")),
         quoted(host)
     );
     out

@@ -53,19 +53,29 @@ pub enum GraphFormat {
 
 impl GraphArgs {
     /// The form that is asked for.
-    pub fn form(&self) -> GraphForm {
-        let ending = self.output.as_ref().and_then(|file| file.extension()?.to_str());
-        let format = self.format.unwrap_or(match ending {
-            Some("svg") => GraphFormat::Svg,
-            Some("json") => GraphFormat::Json,
-            Some("mmd" | "mermaid") => GraphFormat::Mermaid,
-            _ => GraphFormat::Dot,
-        });
-        match format {
+    ///
+    /// # Errors
+    ///
+    /// What to write instead, where the file's ending is of none.
+    pub fn form(&self) -> Result<GraphForm, String> {
+        let file = self.output.as_deref();
+        let format = match (self.format, file.and_then(|file| file.extension()?.to_str())) {
+            (Some(format), _) => format,
+            (None, Some("svg")) => GraphFormat::Svg,
+            (None, Some("json")) => GraphFormat::Json,
+            (None, Some("mmd" | "mermaid")) => GraphFormat::Mermaid,
+            (None, None | Some("dot" | "gv" | "txt")) => GraphFormat::Dot,
+            (None, Some(ending)) => {
+                return Err(format!(
+                    "no graph has the ending `.{ending}`: end the file in .svg, .dot, .mmd or .json, or name a form by --format"
+                ));
+            }
+        };
+        Ok(match format {
             GraphFormat::Dot => GraphForm::Dot,
             GraphFormat::Mermaid => GraphForm::Mermaid,
             GraphFormat::Json => GraphForm::Json,
             GraphFormat::Svg => GraphForm::Svg,
-        }
+        })
     }
 }

@@ -41,13 +41,23 @@ pub struct ReportArgs {
 
 impl ReportArgs {
     /// The form that is asked for.
-    pub fn format(&self) -> ReportFormat {
-        let ending = self.output.as_ref().and_then(|file| file.extension()?.to_str());
-        self.format.unwrap_or(match ending {
-            Some("html" | "htm") => ReportFormat::Html,
-            Some("json") => ReportFormat::Json,
-            _ => ReportFormat::Markdown,
-        })
+    ///
+    /// # Errors
+    ///
+    /// What to write instead, where the file's ending is of none.
+    pub fn format(&self) -> Result<ReportFormat, String> {
+        if let Some(format) = self.format {
+            return Ok(format);
+        }
+        let file = self.output.as_deref();
+        match file.and_then(|file| file.extension()?.to_str()) {
+            Some("html" | "htm") => Ok(ReportFormat::Html),
+            Some("json") => Ok(ReportFormat::Json),
+            None | Some("md" | "markdown" | "txt") => Ok(ReportFormat::Markdown),
+            Some(ending) => Err(format!(
+                "no report has the ending `.{ending}`: end the file in .md, .html or .json, or name a form by --format"
+            )),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::status::Status;
 use crate::terminal::Terminal;
 
 pub(super) fn run(args: &GraphArgs, terminal: Terminal) -> Result<Status, Failure> {
+    let form = args.form().map_err(Failure::Usage)?;
     let read = input::Input::new(&args.input)?;
     let config = args.input.over(read.config);
     let watched = Watched::new(args.input.watch);
@@ -27,7 +28,6 @@ pub(super) fn run(args: &GraphArgs, terminal: Terminal) -> Result<Status, Failur
         })?;
         return Ok(if holds { Status::Clean } else { Status::Findings });
     }
-    let form = args.form();
     match &args.output {
         None => terminal.out(|out| graph::write(&run, form, out))?,
         Some(file) => {

@@ -14,6 +14,7 @@ use crate::status::Status;
 use crate::terminal::Terminal;
 
 pub(super) fn run(args: &ReportArgs, terminal: Terminal) -> Result<Status, Failure> {
+    let format = args.format().map_err(Failure::Usage)?;
     let read = input::Input::new(&args.input)?;
     let config = args.input.over(read.config);
     let watched = Watched::new(args.input.watch);
@@ -24,7 +25,7 @@ pub(super) fn run(args: &ReportArgs, terminal: Terminal) -> Result<Status, Failu
     }
     let link = args.link.clone();
     let written = |out: &mut dyn io::Write| -> io::Result<()> {
-        match args.format() {
+        match format {
             ReportFormat::Markdown => Markdown { link }.write(&run, out),
             ReportFormat::Json => json(&run, out),
             ReportFormat::Html => {

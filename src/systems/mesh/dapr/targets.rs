@@ -29,7 +29,7 @@ pub(super) const REDEFINED: &str = "dapr:built-in-policy:";
 /// Failures in a row that open a breaker without `trip` (dapr/dapr pkg/resiliency/breaker/circuitbreaker.go).
 const BREAKER: u64 = 6;
 
-/// How long a breaker without `timeout` stays open.
+/// How long a breaker without `timeout` stays open (the same file).
 const OPEN: Duration = Duration::from_secs(60);
 
 /// Reads one Resiliency.
@@ -227,6 +227,7 @@ fn end_by(breaker: &Entry, layer: &mut Layer) {
     layer.attempts = match (most, known) {
         (_, None) => return,
         (Some(most), Some(count)) if count.is_some_and(|count| count <= most) => return,
+        (Some(most), _) if trip.is_none() => Setting::default(Attempts::Count(most), super::BREAKER),
         (Some(most), _) => Setting::written(Attempts::Count(most), span),
         (None, Some(Some(_))) => return,
         (None, Some(None)) => {
